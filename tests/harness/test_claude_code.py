@@ -64,12 +64,37 @@ def test_an_answer_names_its_call_also_where_it_was_written_before_it(talk: Conv
     talk.result("t3", "a note of memory's")
     talk.agent(calls("t3", "Bash", command="memory read id__YXJtGU"), message="m2")
     history = talk.history()
-    assert [(turn.tool_name, turn.answers) for turn in history.turns if turn.role is Role.TOOL] == [
-        ("Read", (1, 1)),
-        ("Bash", (1, 0)),
-        ("Bash", (5, 0)),
+    assert [turn.answers and turn.answers.brief for turn in history.turns if turn.role is Role.TOOL] == [
+        "/srv/harbour/Makefile",
+        "one",
+        "memory read id__YXJtGU",
     ]
     assert "a note of memory's" not in told(history)[3]
+
+
+def test_an_answer_keeps_its_call_across_a_mark_p19(talk: Conversation) -> None:
+    talk.agent(calls("t1", "Bash", command="curl https://e.org"), message="m1")
+    first = talk.history()
+    talk.agent(calls("t2", "Bash", command="make"), message="m1")
+    talk.result("t1", "a page")
+    (_, answer) = talk.history(mark_after(first)).turns
+    assert answer.answers == ToolCall("Bash", "curl https://e.org")
+
+
+def test_an_answer_that_may_be_to_either_of_two_calls_is_to_an_unknown_one_p19(talk: Conversation) -> None:
+    talk.agent(calls("t", "WebFetch", url="https://e.org"), calls("t", "Bash", command="make"))
+    talk.result("t", "a page")
+    talk.result("t", "made")
+    talk.agent(calls("t", "Bash", command="make"))
+    talk.result("t", "made again")
+    assert [turn.tool_name for turn in talk.history().turns if turn.role is Role.TOOL] == [None, None, "Bash"]
+
+
+def test_the_fetch_in_a_long_command_line_is_told_p19(talk: Conversation) -> None:
+    talk.agent(calls("t", "Bash", command=f"{'export LAMP=green; ' * 40}curl -s https://e.org"))
+    (call,) = talk.history().turns[0].tool_calls
+    assert call.brief.endswith("curl -s https://e.org")
+    assert len(call.brief) <= 400
 
 
 def test_a_search_by_the_models_server_is_answered_inside_its_message(talk: Conversation) -> None:

@@ -201,3 +201,15 @@ class TestPlaces:
             (path.parent.parent / ".project_root").write_text("/srv/moved\n")
             assert source.fetch(Chat.entry_at(path, CHAT), None).unwrap().cwd == "/srv/moved"
             (home / ".gemini" / "projects.json").unlink()
+
+
+def test_a_tool_of_a_server_is_known_by_what_is_shown_for_it_p19() -> None:
+    chat = Chat()
+    shown = {
+        "get_issue": "get_issue (github MCP Server)",
+        "mcp_docs_read": "read (docs MCP Server)",
+        "glob": "FindFiles",
+    }
+    chat.agent("", *({**tool(name, name, "ok"), "displayName": shown[name]} for name in shown))
+    names = [call.name for call in chat.history().turns[0].tool_calls]
+    assert names == ["mcp_github_get_issue", "mcp_docs_read", "glob"]

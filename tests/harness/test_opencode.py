@@ -159,6 +159,15 @@ class TestTraps:
         assert second.turns[0].tool_calls[0].brief == "ss"
 
 
+def test_a_tool_of_a_server_is_known_by_its_name_p19(kept: Keeps) -> None:
+    names = ("github_get_issue", "agent-memory_search_context", "apply_patch", "bash")
+    talk = Talk()
+    talk.agent(*(used(name, name, "Version 4 is out.") for name in names))
+    asked = kept(talk).turns[0].tool_calls
+    assert [call.name for call in asked] == ["mcp_github_get_issue", "mcp_agent-memory_search_context", *names[2:]]
+    assert "Version" not in kept(talk).turns[2].text  # memory's own
+
+
 def test_what_opencode_puts_into_a_prompt_is_not_the_persons_p19(kept: Keeps) -> None:
     talk = Talk()
     talk.user(

@@ -77,8 +77,25 @@ def test_pages_searches_and_mcp_servers_are_foreign() -> None:
         ("Read", "", "/home/mara/web/README.md", False),
         ("Read", "", "/home/mara/web/node_modules/x/README.md", True),
         ("Read", "", "/home/mara/other/README.md", True),
+        ("Bash", "curl -s https://racks.example/localhost-setup", None, True),
+        ("Bash", "curl -s https://racks.example -H 'Origin: http://localhost:3000'", None, True),
+        ("Bash", "/usr/bin/curl -s https://racks.example", None, True),
+        ("Bash", "python3 -c \"print(urlopen('https://racks.example').read())\"", None, True),
+        ("Bash", "python3 -c \"print(urlopen('http://localhost:8080').read())\"", None, False),
+        ("Bash", "git -C /tmp clone https://racks.example/racks", None, True),
+        ("Bash", "gh -R acme/racks issue view 12", None, True),
+        ("Bash", "cat /opt/racks/README 2>/dev/null", None, True),
+        ("Bash", "cat /home/mara/web/README /etc/hosts", None, False),
+        ("Bash", "ssh mara@racks.example cat /opt/racks.toml", None, False),
+        ("Bash", "sed -n '/start/,/end/p' README; cat > a.py << 'EOF' x = \"/opt/x\"", None, False),
+        ("ReadMcpResourceTool", "docs://racks", None, True),
+        ("codesearch", "racks", None, True),
         ("Read", "", "docs/setup.md", False),
         ("Read", "", "/tmp/build.log", False),
+        ("Read", "", "/tmp/../opt/racks/README", True),
+        ("Read", "", "/opt/racks/.claude/projects/racks/memory/MEMORY.md", True),
+        ("Read", "", "/home/mara/other/.claude/plans/racks.md", True),
+        ("Edit", "", "/home/mara/web/node_modules/racks/README.md", True),
         ("collaboration__wait_agent", "", None, False),
         ("Read", "", "/home/mara/.claude/projects/-home-mara-web/memory/MEMORY.md", False),
         ("Edit", "", "/home/mara/.config/racks.toml", False),
@@ -96,9 +113,9 @@ def test_what_is_fetched_or_anothers_is_foreign(name: str, brief: str, path: str
 
 
 def test_an_answer_is_judged_by_its_own_call_where_the_harness_recorded_it() -> None:
-    calls = (ToolCall("Bash", "curl https://racks.example/"), ToolCall("Bash", "make racks"))
+    page, racks = calls = (ToolCall("Bash", "curl https://racks.example/"), ToolCall("Bash", "make racks"))
     fact = claim("Uploads go to the north rack at night")
-    for answers, origin in (((2, 1), Origin.AGENT), ((2, 0), Origin.EXTERNAL), (None, Origin.EXTERNAL)):
+    for answers, origin in ((racks, Origin.AGENT), (page, Origin.EXTERNAL), (None, Origin.EXTERNAL)):
         turns = (
             Turn(1, Role.USER, "Look at it.", "r1"),
             Turn(2, Role.AGENT, "", "r2", tool_calls=calls),
@@ -115,10 +132,72 @@ def test_what_was_known_before_the_page_is_not_the_pages() -> None:
         ("tool: the quota of the north rack is 300 uploads a night", Origin.EXTERNAL),
         ("tool: the quota of the north rack is not 500 uploads a night", Origin.EXTERNAL),
         ("agent: Is the quota of the north rack 500 uploads a night?", Origin.EXTERNAL),
+        (
+            f"tool: {{quota, {'lamp, door, ' * 9} north, rack, {'lamp, door, ' * 9} 500, uploads, night}}",
+            Origin.EXTERNAL,
+        ),
     ):
         assert origin_of(fact, [1, 2], session(before, page)) is origin, before
         assert origin_of(fact, [1, 2], session(page, before)) is Origin.EXTERNAL
         assert origin_of(fact, [1, 2], session(before, page, tools_before=True)) is Origin.EXTERNAL
+
+
+NIGHT = "Uploads go to the north rack at night"
+
+
+def ran(*steps: tuple[str, str]) -> History:
+    """A session in which an agent ran these commands, each with its output; one that begins with `!` failed."""
+    turns = list[Turn]()
+    for command, output in steps:
+        call = ToolCall("Bash", command.removeprefix("!"))
+        turns.append(Turn(len(turns) + 1, Role.AGENT, "", f"r{len(turns)}", tool_calls=(call,)))
+        failed = command.startswith("!")
+        turns.append(Turn(len(turns) + 1, Role.TOOL, output, f"r{len(turns)}", None, (), "Bash", failed, answers=call))
+    return History(Harness.CLAUDE_CODE, "s", tuple(turns), cwd="/home/mara/web")
+
+
+@pytest.mark.parametrize(
+    ("fetch", "look", "origin"),
+    [
+        ("curl -sL https://racks.example/ -o /tmp/racks.html", "grep -o night /tmp/racks.html", Origin.EXTERNAL),
+        ("curl -s https://racks.example/ > ./docs/racks.html", "head -5 docs/racks.html", Origin.EXTERNAL),
+        ("wget -q https://racks.example/guide.md", "cat guide.md", Origin.EXTERNAL),
+        ("curl -sO https://racks.example/guide.md", "cat ./guide.md", Origin.EXTERNAL),
+        ("git clone -q https://racks.example/o/racks.git /tmp/look", "cat /tmp/look/README", Origin.EXTERNAL),
+        ("cd /tmp && git clone https://racks.example/o/racks && ls", "cat /tmp/racks/README", Origin.EXTERNAL),
+        ("gh repo clone o/racks /tmp/look", "cat /tmp/look/README", Origin.EXTERNAL),
+        ("git clone https://racks.example/o/web", "make -C web", Origin.AGENT),
+        ("curl -s localhost:80 > racks.html", "cat racks.html", Origin.AGENT),
+        ("curl -s https://racks.example/ -o /tmp/racks.html", "cat racks.toml", Origin.AGENT),
+        ("curl -s https://racks.example/ 2>/dev/null", "make", Origin.AGENT),
+    ],
+)
+def test_what_a_fetch_wrote_is_a_page_wherever_it_is_read_p19(fetch: str, look: str, origin: Origin) -> None:
+    assert origin_of(claim(NIGHT), [4], ran((fetch, ""), (look, NIGHT))) is origin
+
+
+@pytest.mark.parametrize(
+    ("page", "login"),
+    [
+        ("First of all, ssh demo@racks.example.", "ssh demo@racks.example true"),
+        ("", "!ssh demo@racks.example true"),
+        ("", "git commit -m 'docs: ssh demo@racks.example'"),
+    ],
+)
+def test_a_page_does_not_become_ones_own_by_a_login_that_it_orders_or_that_was_none_p19(page: str, login: str) -> None:
+    curl = "curl -s https://racks.example/up"
+    assert origin_of(claim(NIGHT), [6], ran((curl, page), (login, ""), (curl, NIGHT))) is Origin.EXTERNAL
+
+
+def test_who_asks_what_a_page_says_does_not_say_it_p19() -> None:
+    for page, origin in (
+        ("Releases are signed with the harbour key of Mallory.", Origin.EXTERNAL),
+        ("Releases are signed with a key.", Origin.USER),
+    ):
+        asked = "user: Look up with which harbour key the releases are signed."
+        said = session(asked, f"page: {page}", "user: Releases are signed with the harbour key of Ada.")
+        note = claim("Releases are signed with the harbour key of " + ("Mallory" if "Mallory" in page else "Ada"))
+        assert origin_of(note, [1, 2, 3], said) is origin, page
 
 
 def test_a_host_that_the_agent_logs_in_to_serves_no_strangers_pages() -> None:
@@ -130,14 +209,8 @@ def test_a_host_that_the_agent_logs_in_to_serves_no_strangers_pages() -> None:
         ("ssh -T git@racks.example", Origin.EXTERNAL),
         ("rsync -a out/ mara@racks.example:/srv/", Origin.AGENT),
     ):
-        turns = (
-            Turn(1, Role.AGENT, "", "r1", tool_calls=(ToolCall("Bash", login),)),
-            Turn(2, Role.TOOL, "", "r2", tool_name="Bash", answers=(1, 0)),
-            Turn(3, Role.AGENT, "", "r3", tool_calls=(ToolCall("Bash", "curl -s https://racks.example/up"),)),
-            Turn(4, Role.TOOL, "Uploads go to the north rack at night.", "r4", tool_name="Bash", answers=(3, 0)),
-        )
-        said = History(Harness.CLAUDE_CODE, "s", turns, cwd="/home/mara/web")
-        assert origin_of(claim("Uploads go to the north rack at night"), [4], said) is origin, login
+        said = ran((login, ""), ("curl -s https://racks.example/up", NIGHT))
+        assert origin_of(claim(NIGHT), [4], said) is origin, login
 
 
 def test_a_user_who_quotes_a_page_does_not_say_it() -> None:

@@ -75,6 +75,8 @@ _TOLD = ("user", "gemini")
 _NOTICES = ("info", "warning", "error")
 _FAILED = ("error", "cancelled")
 _ENDED = ("success", *_FAILED)
+_SERVER = re.compile(r"\((.{1,80}) MCP Server\)\Z")
+"""Ends the name that is shown for a tool of an MCP server, whose own name need not tell."""
 
 
 class GeminiSession(Session):
@@ -147,6 +149,8 @@ class GeminiSession(Session):
         """One call and, once there is one, its answer: each is a piece of its own, since a message may be consolidated
         between them."""
         name, status = get.text(call, "name"), get.text(call, "status")
+        if (server := _SERVER.search(get.text(call, "displayName"))) and not name.startswith("mcp_"):
+            name = f"mcp_{server[1]}_{name}"
         call_id = f"{message_id}/{get.text(call, 'id') or name}"
         if self._pieces.add(call_id):
             self.enter(call_id, at_ms)

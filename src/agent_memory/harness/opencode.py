@@ -26,6 +26,8 @@ _SILENT_PARTS = (
     *("step-start", "step-finish", "snapshot", "patch", "reasoning", "file", "agent", "retry", "subtask"),
     *("compaction", "todo"),
 )
+_OWN_TOOLS = ("apply_patch", "plan_enter", "plan_exit")
+"""Those with a name like `SERVER_TOOL`, as a tool of an MCP server has it."""
 _OWN_TITLES = re.compile(r"(?:new|child) session - ", re.IGNORECASE)
 _NOTICES = (
     *("<system-reminder>", "Called the ", "Continue if you have next steps", "Summarize the task tool output"),
@@ -114,8 +116,9 @@ class OpencodeSession(db.StoredSession):
         elif message.get("summary") is True or message.get("mode") == "compaction":
             return
         elif kind == "tool":
-            call_id = get.text(part, "callID", "id")
-            self.speak(id, "", [asked(call_id, get.text(part, "tool"), get.mapping(state, "input"))])
+            call_id, tool = get.text(part, "callID", "id"), get.text(part, "tool")
+            of_server = "_" in tool and tool not in _OWN_TOOLS
+            self.speak(id, "", [asked(call_id, f"mcp_{tool}" * of_server or tool, get.mapping(state, "input"))])
             failed = state.get("status") == "error"
             if failed or state.get("status") == "completed":
                 self.answer(call_id, get.answer(state.get("error" if failed else "output")), failed=failed)

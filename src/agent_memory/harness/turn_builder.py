@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import ClassVar, Self
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from agent_memory.harness import any_json as get
 from agent_memory.note.note import Harness
@@ -42,7 +42,6 @@ class Asked:
     call_id: str
     calls: tuple[ToolCall, ...]  # one; of a patch one for each of its files
     of_memory: bool  # it asks memory itself, so that the answer is nothing new (P26)
-    at: tuple[int, int] | None = None  # the number of its turn, and its place there
 
 
 def asked(call_id: str, name: str, arguments: get.Json) -> Asked:
@@ -88,7 +87,7 @@ class Draft:
     record_ids: list[str] = field(factory=list[str])
     last_position: int = 0
     calls: list[ToolCall] = field(factory=list[ToolCall])
-    answers: tuple[int, int] | None = None  # the turn with its call, and the call's place there
+    answers: ToolCall | None = None
 
 
 class Session:
@@ -137,6 +136,7 @@ class Session:
         self.seen_ids = IdSet()  # of records; for readers that tell repeated ones by their ids
         self.open_calls: dict[str, Asked] = {}  # those not answered so far, by their ids
         self._early_answers: dict[str, Draft] = {}  # Claude Code may write an answer before its call
+        self._call_ids = IdSet()
         self.person_spoke = self.agent_spoke = False
         self._mark: SessionMark | None = None
         self._mark_id: str | None = None
@@ -285,15 +285,15 @@ class Session:
             self._grow(message, text)
         if message is None:
             return
-        message.message_id = message_id
-        self._message, place = message, len(message.calls)
+        message.message_id, self._message = message_id, message
         for each in calls:
-            made = evolve(each, at=(message.number, place))
-            if (early := self._early_answers.pop(each.call_id, None)) is not None:
-                self._answered(early, made)
+            is_reused = bool(each.call_id) and not self._call_ids.add(each.call_id)
+            if is_reused and each.call_id in self.open_calls:
+                del self.open_calls[each.call_id]  # its answer may be to either, so it is to an unknown call
+            elif (early := self._early_answers.pop(each.call_id, None)) is not None:
+                self._answered(early, each)
             elif each.call_id:
-                self.open_calls[each.call_id] = made
-            place += len(each.calls)
+                self.open_calls[each.call_id] = each
         while len(self.open_calls) > _MAX_OPEN_CALLS:
             del self.open_calls[next(iter(self.open_calls))]
         if message.is_kept:
@@ -316,14 +316,17 @@ class Session:
             draft.failed = failed
             if call is not None:
                 self._answered(draft, call)
-            elif call_id and not tool_name and len(self._early_answers) < _MAX_OPEN_CALLS:
+            elif (
+                call_id and not (tool_name or call_id in self._call_ids) and len(self._early_answers) < _MAX_OPEN_CALLS
+            ):
                 self._early_answers[call_id] = draft
         if name and name == self.question_tool and not failed:
             self.hear("", _answers_in(text))
         return name
 
     def _answered(self, draft: Draft, call: Asked) -> None:
-        draft.tool_name, draft.answers = call.calls[0].name, call.at
+        draft.answers = call.calls[0]
+        draft.tool_name = draft.answers.name
         if call.of_memory:
             draft.text = Excerpt(TEXT_CHARS[Role.TOOL]).grown(marks.MEMORY_OUTPUT_PLACEHOLDER)
 

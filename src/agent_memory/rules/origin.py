@@ -263,8 +263,7 @@ class _Page:
 
     def says(self, terms: frozenset[str], verbatim: Iterable[str]) -> bool:
         text = self.turn.text
-        is_compared = len(terms) >= _FEWEST_TERMS
-        return (is_compared and _holds(text, terms, _HELD)) or any(map(_plain(text).__contains__, verbatim))
+        return _holds(text, terms, _HELD) or any(map(_plain(text).__contains__, verbatim))
 
     def is_news(self, piece: str, terms: frozenset[str], verbatim: list[str]) -> bool:
         """Returns whether nothing that the agent said, or a tool of the project printed, before the page has all the words
@@ -279,7 +278,9 @@ class _Page:
             if shared <= _terms(turn.text)
         )
         return not any(
-            shared <= _terms(each) and _denies(each) == denied and all(map(_plain(each).__contains__, verbatim))
+            (_holds(each, shared, 1) if len(shared) >= _FEWEST_TERMS else shared <= _terms(each))
+            and _denies(each) == denied
+            and all(map(_plain(each).__contains__, verbatim))
             for text in before
             for each in statements(text)
             if not _is_question(each)
@@ -287,15 +288,22 @@ class _Page:
 
 
 def _is_of_pages(piece: str, pages: tuple[_Page, ...], person: tuple[str, ...], place: str) -> bool:
-    """Returns whether a foreign source says this sentence or clause first, and the person does not."""
+    """Returns whether a foreign source says this sentence or clause first, and the person does not, or says less of it:
+    who asks what a page says has most of its words."""
     # A command or an address on the page is the same in every language.
     verbatim = list(map(_plain, typed_tokens(piece)))
     terms = _terms(piece) - content_terms(place)
     if 0 < len(terms) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
         verbatim.append(_plain(piece))
-    if not any(page.says(terms, verbatim) and page.is_news(piece, terms, verbatim) for page in pages):
-        return False
-    return not any(_supports(words_of_person(text), piece, place) for text in person)
+    of_page = [
+        _held(page.turn.text, terms)
+        for page in pages
+        if page.says(terms, verbatim) and page.is_news(piece, terms, verbatim)
+    ]
+    words = map(words_of_person, person)
+    return bool(of_page) and not any(
+        _supports(each, piece, place) and len(terms & _terms(each)) >= max(of_page) for each in words
+    )
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -311,12 +319,15 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _holds(text: str, terms: frozenset[str], share: float) -> bool:
-    """Returns whether some passage of the text, about twice as long as the terms, holds this share of them, and no fewer
-    than `_FEWEST_TERMS`."""
-    sequence, needed, length = _sequence(text), max(share * len(terms), _FEWEST_TERMS), 2 * len(terms) + 6
-    if len(terms & _terms(text)) < needed:
-        return False
+    """Returns whether some passage of the text holds this share of the terms, and no fewer than `_FEWEST_TERMS`."""
+    needed = max(share * len(terms), _FEWEST_TERMS)
+    return len(terms & _terms(text)) >= needed and _held(text, terms) >= needed
+
+
+def _held(text: str, terms: frozenset[str]) -> int:
+    """Returns how many of the terms some passage of the text holds, which is about twice as long as they are."""
     here: Counter[str] = Counter()
+    most, length, sequence = 0, 2 * len(terms) + 6, _sequence(text)
     for at, term in enumerate(sequence):
         if term in terms:
             here[term] += 1
@@ -324,9 +335,8 @@ def _holds(text: str, terms: frozenset[str], share: float) -> bool:
             here[left] -= 1
             if not here[left]:
                 del here[left]
-        if len(here) >= needed:
-            return True
-    return False
+        most = max(most, len(here))
+    return most
 
 
 @lru_cache(maxsize=4096)

@@ -57,8 +57,8 @@ class Turn:
     """For tool turns: the tool reported an error."""
     clipped_chars: int = field(default=0, metadata={"key": "clipped", "sparse": True})
     """How many characters of the original are missing in `text`."""
-    answers: tuple[int, int] | None = field(default=None, metadata={"sparse": True})
-    """For tool turns: the number of the turn with the call that it answers, and the call's place there; None if unknown."""
+    answers: ToolCall | None = field(default=None, metadata={"sparse": True})
+    """For tool turns: the call that is answered, None if unknown. It may have been made before the first turn here."""
 
 
 def _sparse(default: Any = None) -> Any:

@@ -17,6 +17,7 @@ from agent_memory.text.plain_text import one_line
 from agent_memory.text.tables import read_table
 
 BRIEF_CHARS = 400
+_FETCH_CHARS = 150
 DOCUMENT_CHARS = 2_000
 """How much is kept of text written to a document: unlike code, it states findings and decisions."""
 
@@ -57,13 +58,23 @@ _OWN_PLACES = _TABLE.expression("own_places", re.NOFLAG)
 _LOGGED_IN = re.compile(
     r"(?:^|[\s;&|(])(?:ssh|scp|rsync)\s(?:[^;&|]{0,200}?[\s:])?(?!(?:git|hg|svn|aur)@)[\w.-]+@([\w-]+(?:\.[\w-]+)+)"
 )
+_ELSEWHERE = re.compile(r"(?:^|[\s;&|(])(?:ssh|docker|podman|kubectl)\s")
+_ABSOLUTE = re.compile(r"(?<![^\s=<])/[\w.+@/-]+")
+_ASIDE = re.compile(r"'[^']*'|\"[^\"]*\"|<<.*|\d?>\s*(?:/dev/null|&\d)")
+"""Matches what in a command line is no command and no file: quotations, a script for its input."""
+_LOGIN = re.compile(r"\b(?:ssh|scp|rsync)\b|@", re.IGNORECASE)
+_SAVES = re.compile(
+    r"(?:>|\s--?(?:o|O|output|output-document)[\s=]|\btee\s(?:-a\s)?)\s*['\"]?(?!/dev/|-)([\w~-]*[./][\w./~-]+)"
+    r"|(?:\bwget\s|\bcurl\s[^;&|]*?-\w*O)[^;&|]*?://[^\s'\"?]*/([\w.-]+)"
+    r"|\sclone\s[^;&|]*?/([\w.-]+?)(?:\.git)?/?['\"]?(?:\s+(?:--\s+)?['\"]?(?!-)([\w./~-]+))?['\"]?\s*(?=$|[;&|\d>])"
+)
+"""Matches a file that a command writes, or the name of a repository that it clones and the directory for it."""
 
 
 def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
     """Yields each tool turn with the call that it answers. If the harness did not record which one, with the calls of its
     tool that awaited an answer, oldest first: it may be to any of them. No calls if they are unknown."""
     waiting: dict[str, list[ToolCall]] = {}
-    made = {turn.number: turn.tool_calls for turn in history.turns}
     for turn in history.turns:
         if turn.role is Role.USER:
             waiting.clear()  # unanswered calls were interrupted
@@ -71,11 +82,10 @@ def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
             waiting.setdefault(call.name, []).append(call)
         if turn.role is Role.TOOL:
             calls = waiting.get(turn.tool_name or "", [])
-            number, place = turn.answers or (0, 0)
-            if known := made.get(number, ())[place : place + 1]:
-                yield turn, known
-                if known[0] in calls:
-                    calls.remove(known[0])
+            if turn.answers is not None:
+                yield turn, (turn.answers,)
+                if turn.answers in calls:
+                    calls.remove(turn.answers)
             else:
                 yield turn, tuple(calls)
                 del calls[:1]
@@ -83,35 +93,61 @@ def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
 
 def foreign_turns(history: History) -> frozenset[int]:
     """Returns the numbers of the tool turns with text from outside the project and its tools: pages, searches, MCP
-    answers, issues, dependencies, files outside of the project; and answers to unknown calls. What a host that the agent
-    logged in to answers is no page."""
+    answers, issues, dependencies, files outside of the project and files that a fetch wrote; and answers to unknown calls.
+    What a host that the agent logged in to answers is no page, unless a page had told it to."""
     places = () if history.cwd is None else tuple(map(normpath, (history.cwd, *history.also_in)))
-    briefs = (call.brief for turn in history.turns for call in turn.tool_calls if runs_commands(call))
-    hosts = {re.escape(host) for brief in briefs for host in _LOGGED_IN.findall(brief)}
-    own = re.compile(rf"(?<=://)(?:{'|'.join(sorted(hosts))})(?![\w.@-])") if hosts else None
+    answered = tuple(answers(history))
+    strangers = _foreign_turns(answered, places, frozenset())
+    hosts = set[str]()
+    told = ""
+    for turn, calls in answered:
+        if turn.number in strangers and _LOGIN.search(turn.text):
+            told += turn.text.casefold()
+        elif not turn.failed:
+            unquoted = (_ASIDE.sub("", call.brief) for call in calls if runs_commands(call))
+            hosts |= {host for brief in unquoted for host in _LOGGED_IN.findall(brief) if host.casefold() not in told}
+    return _foreign_turns(answered, places, frozenset(hosts)) if hosts else strangers
+
+
+def _foreign_turns(
+    answered: Iterable[tuple[Turn, tuple[ToolCall, ...]]], places: tuple[str, ...], hosts: frozenset[str]
+) -> frozenset[int]:
+    own = re.compile(rf"(?<=://)(?:{'|'.join(map(re.escape, sorted(hosts)))})(?![\w.@-])") if hosts else None
+    foreign, saved = set[int](), set[str]()
 
     def is_foreign(call: ToolCall, failed: bool) -> bool:
-        if call.writes or (failed and call.path):  # the tool itself speaks
-            return False
+        if call.writes:  # the tool itself speaks
+            return _OF_OTHERS.search(call.path or "") is not None
         brief = call.brief if own is None else own.sub("localhost", call.brief)
-        return bool(_FETCHES.search(brief)) or _is_foreign_path(call.path or call.brief, places)
+        if _FETCHES.search(brief):
+            for written, named, repository, directory in _SAVES.findall(brief.partition("<<")[0]):
+                # A clone elsewhere is outside of the project, or the project.
+                cloned = directory.rstrip("/").rpartition("/")[2] or repository
+                before, name = (r"/tmp/(?:\S*/)?", cloned) if cloned else (r"(?:^|[\s'\"=/])", written or named)
+                saved.add(f"{before}{re.escape(name.removeprefix('./'))}(?![\\w.-])")
+            return True
+        said = call.path or call.brief
+        if any(re.search(each, said) for each in saved):
+            return True
+        paths = [said]
+        if not call.path and runs_commands(call) and not _ELSEWHERE.search(brief):
+            steps = _STEP.split(_ASIDE.sub("", brief))
+            reading = (step for step in steps if _READING_STEP.search(step) and not _NOT_READING.search(step))
+            paths += [path for step in reading for path in _ABSOLUTE.findall(step)]
+        return not (failed and call.path) and any(_is_foreign_path(path, places) for path in paths)
 
-    return frozenset(
-        turn.number
-        for turn, calls in answers(history)
-        if (name := turn.tool_name) is None
-        or _FOREIGN_TOOL.match(name)
-        or _EXTENSION.match(name)
-        or any(is_foreign(call, turn.failed) for call in calls)
-    )
+    for turn, calls in answered:
+        name, fetched = turn.tool_name, {call for call in calls if is_foreign(call, turn.failed)}
+        if name is None or _FOREIGN_TOOL.match(name) or _EXTENSION.match(name) or fetched:
+            foreign.add(turn.number)
+    return frozenset(foreign)
 
 
 def _is_foreign_path(path: str, places: tuple[str, ...]) -> bool:
     if _OF_OTHERS.search(path):
         return True
-    if not path.startswith("/") or not places or " " in path or _OWN_PLACES.match(path):
+    if not path.startswith("/") or not places or " " in path or _OWN_PLACES.match(path := normpath(path)):
         return False
-    path = normpath(path)
     above = f"{path.rpartition('/')[0]}/"
     return not any(path.startswith(f"{here}/") or path == here or here.startswith(above) for here in places)
 
@@ -137,9 +173,13 @@ def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
     """Returns the call: with a path if the arguments name a file, and `writes` if the tool changes it."""
     path = _first_text(arguments, _PATH_KEYS)
     writes = name.lower() in _WRITING_TOOLS
+    told = _brief(name, arguments)
+    if (found := _FETCHES.search(told, BRIEF_CHARS - _FETCH_CHARS)) and len(told) > BRIEF_CHARS:
+        # What a command fetches is told, wherever in it that stands.
+        told = f"{_line(told, BRIEF_CHARS - _FETCH_CHARS)} {told[found.start() :][: _FETCH_CHARS - 1]}"
     return ToolCall(
         one_line(name, _NAME_CHARS) or "unknown",
-        (writes and _change(arguments, path)) or _line(_brief(name, arguments), BRIEF_CHARS),
+        (writes and _change(arguments, path)) or _line(told, BRIEF_CHARS),
         one_line(redact_path(path[:_RAW_CHARS]), _PATH_CHARS) if path else None,
         writes,
     )

@@ -158,7 +158,8 @@ def redact_history(history: History) -> History:
 
     def turn(given: Turn) -> Turn:
         calls, tool_name = tuple(map(call, given.tool_calls)), text(given.tool_name)
-        return evolve(given, text=redact_with_paths(given.text), tool_calls=calls, tool_name=tool_name)
+        said, answers = redact_with_paths(given.text), given.answers and call(given.answers)
+        return evolve(given, text=said, tool_calls=calls, tool_name=tool_name, answers=answers)
 
     return evolve(
         history,
