@@ -39,7 +39,7 @@ from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.note.note import Harness
 from agent_memory.ports import HistorySource
 from agent_memory.results import sealed
-from agent_memory.rules.agent_request import SessionRequest
+from agent_memory.rules.plan import SessionRequest
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
 from agent_memory.session.turns import redact_history

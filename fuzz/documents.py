@@ -12,8 +12,8 @@ from agent_memory.errors import Error
 from agent_memory.files.json_lite import json_object, scan_json
 from agent_memory.recall.delivery_log import delivery_of
 from agent_memory.setup.config_files import TRUSTED, parse_config, set_keys
+from agent_memory.setup.plan import RECEIPT
 from agent_memory.setup.schedule import INSTALLED, RECORD
-from agent_memory.setup.setup_files import RECEIPT
 from agent_memory.store import bookkeeping, note_files, run_json, usage_ledger
 from agent_memory.text.json_codec import Documents
 from fuzz.target import Target

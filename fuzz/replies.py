@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from returns.result import Failure, Success
 
 from agent_memory.errors import ReplyRefused
-from agent_memory.note.file_name import MAX_NAME_BYTES, file_name_of
 from agent_memory.note.note import Harness, Listed, MemoryEntry, Meta, Status, StoredEntry, body_hash
-from agent_memory.note.note_format import parse_note, render_note
+from agent_memory.note.note_format import MAX_NAME_BYTES, file_name_of, parse_note, render_note
 from agent_memory.prompt.reply import decode_reply, parse_defrag_reply, parse_reply
 from agent_memory.redaction.redact import redact
 from agent_memory.results import sealed
@@ -21,8 +20,8 @@ from agent_memory.rules.plan_window import plan_window
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.queue import InboxEntry, SessionFile
 from agent_memory.store.run_json import CHANGES, DEFERRED
-from agent_memory.text.ids import is_id, normal_tag
 from agent_memory.text.markdown import derive_description, find_links
+from agent_memory.text.plain_text import is_id, normal_tag
 from fuzz.target import Target
 
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"

@@ -6,7 +6,7 @@ from returns.result import Failure, Success
 
 from agent_memory.errors import SchedulerFailed
 from agent_memory.results import as_result, sealed
-from agent_memory.rules.undo_run import SectionChange
+from agent_memory.rules.change import SectionChange
 from agent_memory.section import section_splice
 from agent_memory.section.section_splice import SECTION_HEADING, Spliced
 from agent_memory.session.own_marks import SECTION_END, SECTION_START

@@ -43,16 +43,23 @@ if TYPE_CHECKING:
     from agent_memory.ports import Agent, Clock, Embedder, HistorySource, Recorder, SessionFinder
     from agent_memory.recall.assembling import Injection
     from agent_memory.recall.candidates import InjectRequest
-    from agent_memory.recall.known_notes import KnownNotes
+    from agent_memory.recall.note_index import KnownNotes
     from agent_memory.recall.reading import ListedEntries, ListFilter, ReadEntry, Reading, ShownEntry
-    from agent_memory.recall.search_values import Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
+    from agent_memory.recall.search_values import Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest, Snippet
     from agent_memory.recall.searching import Searching
-    from agent_memory.recall.snippet import Snippet
-    from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
     from agent_memory.rules.change import Applied, Change, ChangeGroup, Dropped, Receipt
     from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft
     from agent_memory.rules.findings import Analysis, Finding
-    from agent_memory.rules.plan import Action, DefragPlan, DefragProposal, Plan
+    from agent_memory.rules.plan import (
+        Action,
+        AgentReply,
+        AgentRequest,
+        DefragPlan,
+        DefragProposal,
+        DefragRequest,
+        Plan,
+        SessionRequest,
+    )
     from agent_memory.rules.published import Published, SectionBudget, Target
     from agent_memory.rules.run import DefragRun, Run, Settled
     from agent_memory.section.publishing import Publisher

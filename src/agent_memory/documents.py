@@ -14,20 +14,19 @@ from attrs import fields, fields_dict, has
 from agent_memory.errors import Error
 from agent_memory.note.note import Listed, Source, Status, Tier, UnreadableFile, Usage, reads_of
 from agent_memory.recall.grounding import Grounding
-from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_shape import is_object, is_row
+from agent_memory.text.plain_text import day_of, iso_of
 
 if TYPE_CHECKING:
     from agent_memory.acts.review import Decided, ReviewItem
     from agent_memory.capture.switches import Pause
     from agent_memory.care.checks import ScopeUse
     from agent_memory.care.health import Health
-    from agent_memory.care.statistics import Statistics
-    from agent_memory.care.use import Use
+    from agent_memory.care.use import Statistics, Use
     from agent_memory.pipelines.undo import Undone
     from agent_memory.recall.assembling import Injection
     from agent_memory.recall.search_values import SearchAnswer
-    from agent_memory.rules.run_log import LoggedRun
+    from agent_memory.rules.change import LoggedRun
     from agent_memory.store.diffs import DiffPart
 
 _AS_IT_IS = frozenset({str, int, float, bool, type(None)})

@@ -18,7 +18,7 @@ from agent_memory.errors import Defect, Error
 from agent_memory.ports import Agent
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
-from agent_memory.rules.agent_request import AgentRequest
+from agent_memory.rules.plan import AgentRequest
 from agent_memory.rules.run import DefragRun, KeptReply, Run
 from agent_memory.store.run_files import RunRecords
 

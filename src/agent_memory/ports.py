@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from agent_memory.errors import Error
     from agent_memory.note.note import Listed, Listing, Status, StoredEntry, TierList
-    from agent_memory.rules.agent_request import AgentReply, AgentRequest
+    from agent_memory.rules.plan import AgentReply, AgentRequest
     from agent_memory.session.found_session import FoundSession
     from agent_memory.session.history import History, SessionMark
     from agent_memory.session.queue import InboxEntry

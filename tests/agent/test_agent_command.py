@@ -38,7 +38,7 @@ from agent_memory.errors import (
 )
 from agent_memory.note.note import Harness, Status
 from agent_memory.presets import PRESETS, Preset
-from agent_memory.rules.agent_request import AgentReply, DaySpend, SessionRequest
+from agent_memory.rules.plan import AgentReply, DaySpend, SessionRequest
 from agent_memory.session.history import History
 from agent_memory.session.queue import Context, InboxEntry, InlineNote
 from stand_ins.temporary_records import TemporarySpendLedger

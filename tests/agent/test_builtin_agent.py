@@ -10,9 +10,8 @@ from agent_memory.agent.agent_command import MOST_NOTES, NOTE_CHARS, BuiltinAgen
 from agent_memory.extraction.text import LONGEST_TITLE_CHARS
 from agent_memory.note.note import Harness, Origin, Status, StoredEntry, TierList
 from agent_memory.prompt.reply import parse_defrag_reply, parse_reply
-from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.change import entries_written
-from agent_memory.rules.plan import ChangeSet, PlanFacts, ids_of
+from agent_memory.rules.plan import ChangeSet, PlanFacts, SessionRequest, ids_of
 from agent_memory.rules.plan_window import plan_window
 from agent_memory.rules.tidied import tidied
 from agent_memory.session.history import History, Role, ToolCall, Turn

@@ -19,8 +19,7 @@ from agent_memory.errors import EntryNotFound, StateCorrupt, StoreIo
 from agent_memory.git.git_process import GitProcess
 from agent_memory.results import as_result, sealed
 from agent_memory.rules.forgotten import FORGOTTEN, ForgetTarget, Forgetting, SessionKey, TraceWords
-from agent_memory.store.history_index import HistoryIndex
-from agent_memory.store.kept_histories_files import KeptHistories
+from agent_memory.store.kept_histories_files import HistoryIndex, KeptHistories
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.store_database import FollowedFiles, StoreDatabase
 from claude_transcripts import Conversation

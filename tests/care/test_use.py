@@ -7,7 +7,7 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.care.use import Outcome, outcome_of, traces_of
-from agent_memory.extraction.corrections import Correction
+from agent_memory.extraction.extract import Correction
 from agent_memory.note.note import Listed, Meta, StoredEntry
 from agent_memory.session.history import Role, ToolCall, Turn
 

@@ -16,7 +16,7 @@ from agent_memory import __version__
 from agent_memory.cli.main import COMMANDS, command_parser
 from agent_memory.cli.settings import completion_script
 from agent_memory.config import Config
-from agent_memory.prompt.shipped_files import read_shipped
+from agent_memory.files.paths import read_shipped
 from agent_memory.text.json_codec import written
 from memory_process import Memory
 

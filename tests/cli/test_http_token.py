@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.cli.mcp import http_token
+from agent_memory.cli.serve import http_token
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 
 

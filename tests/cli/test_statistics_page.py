@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent_memory.care.statistics import Statistics, period_of, statistics_of
+from agent_memory.care.use import Statistics, period_of, statistics_of
 from agent_memory.cli.care import rows_of_statistics
 from agent_memory.note.note import Meta, Status, Tier
-from agent_memory.rules.agent_request import DaySpend
-from agent_memory.rules.run_log import LoggedRun
+from agent_memory.rules.change import LoggedRun
+from agent_memory.rules.plan import DaySpend
 from agent_memory.store.usage_ledger import DayReads
-from agent_memory.text.instants import DAY_MS
+from agent_memory.text.plain_text import DAY_MS
 
 TODAY = 20_497
 NOW_MS = TODAY * DAY_MS + 5

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.evaluation.chance import by_chance, by_coin, interval
+from agent_memory.evaluation.replay import by_chance, by_coin, interval
 
 COUNTS = st.lists(st.integers(0, 50), min_size=1, max_size=30)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.extraction.corrections import Correction, corrections_in
+from agent_memory.extraction.extract import Correction, corrections_in
 from conversations import agent, history, tool, user
 
 

@@ -9,10 +9,9 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.extraction.handoff import handover_of, handover_text
 from agent_memory.note.note import NAMES, Harness
-from agent_memory.session.history import History, Role, ToolCall, Turn
+from agent_memory.session.history import History, Role, ToolCall, Turn, resume_command
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START, without_own_text
-from agent_memory.session.resume import resume_command
-from agent_memory.text.instants import DAY_MS
+from agent_memory.text.plain_text import DAY_MS
 
 NOW_MS = 1_770_000_000_000
 

@@ -23,9 +23,8 @@ import goose_sessions as goose
 import nine_harnesses as nine
 import opencode_sessions as opencode
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from agent_memory.harness import Histories, turn_builder
+from agent_memory.harness import FileSnapshots, Histories, turn_builder
 from agent_memory.harness.aider import CHAT_FILE, AiderChats
-from agent_memory.harness.captured_notes import FileSnapshots
 from agent_memory.harness.claude_code import ClaudeCodeSessions
 from agent_memory.harness.codex import CodexSessions
 from agent_memory.harness.copilot import CopilotSessions

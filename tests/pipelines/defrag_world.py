@@ -13,14 +13,13 @@ from returns.result import Failure, Result, Success
 from agent_memory.errors import Error
 from agent_memory.note.note import Harness, MemoryEntry, Meta, Origin, Source, Status, StoredEntry, TierList
 from agent_memory.pipelines.defrag import DefragIo, defrag
-from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragRequest
-from agent_memory.rules.change import Change
+from agent_memory.rules.change import Change, SectionChange
+from agent_memory.rules.plan import AgentReply, AgentRequest, DefragRequest
 from agent_memory.rules.published import Published, PublishedTarget
 from agent_memory.rules.run import DefragRun
-from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.publishing import KeepSections
 from agent_memory.store.run_files import RunLog
-from agent_memory.text.ids import mint_id
+from agent_memory.text.plain_text import mint_id
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder

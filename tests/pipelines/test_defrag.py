@@ -12,9 +12,9 @@ from agent_memory.errors import (
     StateCorrupt,
 )
 from agent_memory.pipelines.defrag import defrag
-from agent_memory.rules.agent_request import DefragRequest
+from agent_memory.rules.change import Footprint
+from agent_memory.rules.plan import DefragRequest
 from agent_memory.rules.run import DefragRun
-from agent_memory.rules.undo_run import Footprint
 from agent_memory.store.run_files import RunLog
 from pipelines.defrag_world import DefragWorld, TidyingAgent, reply, run_id
 

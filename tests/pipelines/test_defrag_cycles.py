@@ -20,8 +20,8 @@ from agent_memory.care.checks import Severity
 from agent_memory.errors import Error, ReplyRefused
 from agent_memory.note.note import Harness, Listed, Status, StoredEntry
 from agent_memory.ports import Agent
-from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
 from agent_memory.rules.change import max_changes
+from agent_memory.rules.plan import AgentReply, AgentRequest, DefragRequest, SessionRequest
 from agent_memory.session.queue import InboxEntry, InlineNote
 from agent_memory.setup.config_files import Effective, load_config
 from claude_transcripts import Conversation

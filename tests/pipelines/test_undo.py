@@ -18,16 +18,24 @@ from returns.result import Failure, Result, Success
 from agent_memory.errors import EntryUnreadable, Error, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.note.note import MemoryEntry, Meta, StoredEntry, TierList
 from agent_memory.pipelines.undo import UndoIo, Undone, finish_undo, undo
-from agent_memory.rules.change import Change, ChangeGroup
+from agent_memory.rules.change import (
+    Change,
+    ChangeGroup,
+    LoggedAction,
+    LoggedRun,
+    Machine,
+    SectionChange,
+    Undoing,
+    logged_actions,
+    short_id,
+)
 from agent_memory.rules.findings import store_fingerprint
 from agent_memory.rules.run import TieringMemo
-from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, Undoing, logged_actions, short_id
-from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.section_splice import splice_section
 from agent_memory.section.targets import Targets
 from agent_memory.store.run_files import RunLog
 from agent_memory.store.store_files import Store
-from agent_memory.text.instants import iso_of
+from agent_memory.text.plain_text import iso_of
 from faults import Killed, failing_at, killed_at
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks

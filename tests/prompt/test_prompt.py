@@ -10,13 +10,13 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.errors import ConfigInvalid, StoreIo
+from agent_memory.files import paths
+from agent_memory.files.paths import read_shipped
 from agent_memory.note.note import Harness, Importance, Kind, Listed, Meta, Origin, StoredEntry
-from agent_memory.prompt import shipped_files
 from agent_memory.prompt.prompt import Frame, PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
-from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.results import as_result
-from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.drafts import ECHOED
+from agent_memory.rules.plan import SessionRequest
 from agent_memory.rules.shown import choose_shown
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.queue import Context, InboxEntry, SessionFile
@@ -246,7 +246,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path,
     found = (tmp_path / "a", tmp_path / "b", tmp_path / "c")
     for place in found[1:]:
         (place / "prompts").mkdir(parents=True)
-    monkeypatch.setattr(shipped_files, "_PLACES", found)
+    monkeypatch.setattr(paths, "_PLACES", found)
     return found
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.rules.change import FileChange, FileState
-from agent_memory.rules.run_log import UndoneMark, undone_by, undone_fingerprints
-from agent_memory.rules.undo_run import fold_files
+from agent_memory.rules.change import FileChange, FileState, UndoneMark, fold_files, undone_by, undone_fingerprints
 
 
 def test_undoing_an_undo_and_that_again_flips_what_stands() -> None:

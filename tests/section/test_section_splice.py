@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.results import as_result
-from agent_memory.rules.undo_run import SectionChange
+from agent_memory.rules.change import SectionChange
 from agent_memory.section import section_splice
 from agent_memory.section.section_splice import SECTION_HEADING, Spliced
 from agent_memory.session.own_marks import SECTION_END, SECTION_START

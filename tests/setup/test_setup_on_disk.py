@@ -18,6 +18,7 @@ from agent_memory.section.targets import Targets
 from agent_memory.setup.harnesses import context_of
 from agent_memory.setup.installation import Installation, SelfTests, without_section
 from agent_memory.setup.plan import (
+    RECEIPT,
     Element,
     FileRecord,
     InstallPlan,
@@ -26,9 +27,10 @@ from agent_memory.setup.plan import (
     Receipt,
     SectionRecord,
     SelfTest,
+    SettingsFiles,
+    SetupState,
     Whole,
 )
-from agent_memory.setup.setup_files import RECEIPT, SettingsFiles, SetupState
 from faults import each_failure, each_kill, failing_on, snapshot
 
 SECTION = "<!-- agent-memory:start -->\n## Memory of earlier sessions\n<!-- agent-memory:end -->"

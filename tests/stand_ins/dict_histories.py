@@ -8,7 +8,7 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, HistoryUnavailable
-from agent_memory.harness.captured_notes import InlineNotes
+from agent_memory.harness import InlineNotes
 from agent_memory.session.history import History, Role, SessionMark
 from agent_memory.session.queue import FileSnapshot, InboxEntry, InlineNote, session_id_of
 from agent_memory.session.turns import last_time, turns_after

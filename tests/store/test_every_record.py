@@ -20,16 +20,15 @@ from agent_memory.errors import Error, PathRefused, SpendExhausted, StateCorrupt
 from agent_memory.note.note import Harness, TierList
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.results import as_result
-from agent_memory.rules.agent_request import DaySpend
+from agent_memory.rules.change import SectionChange, Undoing
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
-from agent_memory.rules.run_log import Undoing
-from agent_memory.rules.undo_run import SectionChange
+from agent_memory.rules.plan import DaySpend
 from agent_memory.session.history import SessionMark
 from agent_memory.setup.config_files import TrustFile
 from agent_memory.store.bookkeeping import SessionMarks, SpendLedgerFiles, StateKeysFiles, StateValue, TagVocabularyFile
 from agent_memory.store.run_files import RunLog
 from agent_memory.store.store_files import Store
-from agent_memory.text.instants import DAY_MS, ms_of
+from agent_memory.text.plain_text import DAY_MS, ms_of
 from faults import each_failure, failing_on, snapshot
 from stand_ins.dict_locks import DictLocks
 

@@ -13,8 +13,7 @@ from agent_memory.errors import PathRefused, StateCorrupt, UndoRefused
 from agent_memory.files.locks import Locks
 from agent_memory.note.note import TIERS_FILE, MemoryEntry, Meta, Sensitivity, TierList
 from agent_memory.note.note_format import render_note
-from agent_memory.rules.change import Change, ChangeGroup, FileChange, FileState, Receipt
-from agent_memory.rules.undo_run import Footprint, SectionChange
+from agent_memory.rules.change import Change, ChangeGroup, FileChange, FileState, Footprint, Receipt, SectionChange
 from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.diffs import diff_parts, logged_changes, note_changes, render_diff
 from agent_memory.store.note_files import render_tiers

@@ -16,10 +16,20 @@ from agent_memory.capture.hook_files import LOG_NAME, log_hook_problem
 from agent_memory.care.health import Health
 from agent_memory.errors import AgentMissing, Error, RunNotFound, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness, MemoryEntry, Meta
-from agent_memory.rules.change import Applied, Change, FileChange, FileState, Receipt
+from agent_memory.rules.change import (
+    Applied,
+    Change,
+    FileChange,
+    FileState,
+    Footprint,
+    LoggedAction,
+    LoggedRun,
+    Machine,
+    Receipt,
+    SectionChange,
+    Undoing,
+)
 from agent_memory.rules.run import KeptReply, Run, Settled
-from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, Undoing
-from agent_memory.rules.undo_run import Footprint, SectionChange
 from agent_memory.session.queue import InboxEntry, Outcome, Pending, SessionFile
 from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.run_files import (
@@ -30,7 +40,7 @@ from agent_memory.store.run_files import (
     prune_run_files,
 )
 from agent_memory.store.store_files import Store
-from agent_memory.text.instants import DAY_MS, iso_of
+from agent_memory.text.plain_text import DAY_MS, iso_of
 from faults import each_failure, each_kill, failing_at, failing_on
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks

@@ -29,7 +29,7 @@ from agent_memory.store.usage_ledger import (
     parse_ledger_line,
     render_ledger_line,
 )
-from agent_memory.sync.merged_bookkeeping import merged_bookkeeping, merged_ledger
+from agent_memory.sync.merging import merged_bookkeeping, merged_ledger
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 DAY = 20_000

@@ -35,7 +35,7 @@ from agent_memory.note.note import (
 from agent_memory.recall.grounding import COMMAND_SECONDS, Grounding, Named, is_gone
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.analyze import analyze_features
-from agent_memory.rules.change import Change, ChangeGroup, Dropped, Receipt
+from agent_memory.rules.change import Change, ChangeGroup, Dropped, LoggedRun, Receipt, short_id
 from agent_memory.rules.drafts import promoted, superseding, taken_ids
 from agent_memory.rules.features import AnalysisFacts
 from agent_memory.rules.findings import FindingKind
@@ -44,12 +44,9 @@ from agent_memory.rules.information import KEPT_SHARE, distinct_lines, lost_cont
 from agent_memory.rules.plan import DefragFacts, DefragProposal, Merge
 from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.rules.plan_window import CHANGES_NOTHING, IS_NEWER, STORED_ALREADY
-from agent_memory.rules.run_log import LoggedRun, short_id
 from agent_memory.store.bookkeeping import REVIEW_MARK, TOMBSTONE, ReviewMark, ReviewMarks, rejected_path, review_path
-from agent_memory.text.ids import ID_PATTERN
-from agent_memory.text.instants import DAY_MS, day_of, has_passed
 from agent_memory.text.markdown import without_see_also
-from agent_memory.text.plain_text import counted, one_line
+from agent_memory.text.plain_text import DAY_MS, ID_PATTERN, counted, day_of, has_passed, one_line
 from agent_memory.text.salience import content_terms, coverage
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from agent_memory.note.note import (
 )
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.ports import Clock
-from agent_memory.recall.known_notes import KnownNotes, Near
+from agent_memory.recall.note_index import KnownNotes, Near
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change
@@ -48,8 +48,8 @@ from agent_memory.rules.similarity import Subject
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.store_files import Store
 from agent_memory.store.usage_ledger import UsageLedger
-from agent_memory.text.ids import is_id, mint_id, tags_in
 from agent_memory.text.markdown import append_see_also, derive_description, derive_title, find_links, without_see_also
+from agent_memory.text.plain_text import is_id, mint_id, tags_in
 
 _EMPTY = ("body: is empty (`memory archive` archives a note)",)
 

@@ -42,8 +42,17 @@ from agent_memory.presets import PRESETS, PRIVATE_DIRECTORY, Preset, failure_cau
 from agent_memory.prompt.reply import decode_reply
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
-from agent_memory.rules.plan import Action, ChangeSet, ProposedEntry, ProposedUpdate, kind_of
+from agent_memory.rules.plan import (
+    Action,
+    AgentReply,
+    AgentRequest,
+    ChangeSet,
+    DefragRequest,
+    ProposedEntry,
+    ProposedUpdate,
+    SessionRequest,
+    kind_of,
+)
 from agent_memory.session.history import History, Turn
 from agent_memory.session.queue import FileSnapshot, InlineNote
 from agent_memory.store.bookkeeping import SpendLedgerFiles

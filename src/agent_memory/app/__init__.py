@@ -25,9 +25,16 @@ from agent_memory.capture.switches import EXCLUDED, Switches
 from agent_memory.config import Config
 from agent_memory.errors import Error, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import Locks
-from agent_memory.files.paths import exists, is_directory, names_below, real_root, remove_former
+from agent_memory.files.paths import (
+    exists,
+    is_directory,
+    memory_program,
+    names_below,
+    read_shipped,
+    real_root,
+    remove_former,
+)
 from agent_memory.files.root import config_path, home_of, is_marked
-from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
     OF_THE_TEAM,
@@ -42,19 +49,16 @@ from agent_memory.note.note import (
     UnreadableFile,
     shown_to_agents,
 )
-from agent_memory.prompt.shipped_files import memory_program, read_shipped
+from agent_memory.note.note_format import id_in_name
 from agent_memory.recall.branches import TRUNKS, Unmerged, branch_mark, look_for_unmerged, unmerged_branches
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog
 from agent_memory.recall.grounding import COMMAND_SECONDS, Grounding, Named, look_at, named_by, place_with
 from agent_memory.recall.reading import ListFilter, Reading, status_shown
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.setup.config_files import Effective, TrustFile, change_own_config, load_config
-from agent_memory.store.store_files import Store
-from agent_memory.store.team_notes import NotesHere, Team, TeamFiles, read_team
+from agent_memory.store.store_files import NotesHere, Store, Team, TeamFiles, read_team
 from agent_memory.store.usage_ledger import UsageLedger
-from agent_memory.text.ids import content_hash
-from agent_memory.text.instants import DAY_MS, iso_of
-from agent_memory.text.plain_text import counted
+from agent_memory.text.plain_text import DAY_MS, content_hash, counted, iso_of
 
 if TYPE_CHECKING:
     from threading import Event
@@ -161,10 +165,10 @@ class Memory:
         return late.embedding.open_static_vectors(home_of(self.environ))
 
     @cached_property
-    def known(self) -> late.known_notes.KnownNotes:
+    def known(self) -> late.note_index.KnownNotes:
         """Returns the search for notes about the same subject as one that is about to be written."""
         embedder = None if isinstance(self.embedder, str) else self.embedder
-        return late.known_notes.KnownNotes(self.store, self.index, embedder, self.config.limits.similarity)
+        return late.note_index.KnownNotes(self.store, self.index, embedder, self.config.limits.similarity)
 
     @cached_property
     def ledger(self) -> UsageLedger:
@@ -195,8 +199,8 @@ class Memory:
         return late.kept_histories_files.KeptHistories(self.root, self.config.storage.history_cap_mib << 20)
 
     @cached_property
-    def history_index(self) -> late.history_index.HistoryIndex:
-        return late.history_index.HistoryIndex(self.store.files.database, self.kept_histories)
+    def history_index(self) -> late.kept_histories_files.HistoryIndex:
+        return late.kept_histories_files.HistoryIndex(self.store.files.database, self.kept_histories)
 
     @cached_property
     def tombstones(self) -> late.tombstones.Tombstones:
@@ -376,7 +380,7 @@ class Memory:
         return look_at(where, named, until - time.monotonic(), self.real_root)
 
     def _examination(self, progress: Progress = _silent) -> late.examined.Examination:
-        known = partial(late.known_notes.KnownNotes, self.store, self.index)  # no model is loaded for it
+        known = partial(late.note_index.KnownNotes, self.store, self.index)  # no model is loaded for it
         return late.examined.Examination(self.store.files, known, progress)
 
     # -- switches -----------------------------------------------------------------------------------------------------
@@ -475,11 +479,11 @@ class Memory:
         is_committed = partial(late.git_history.may_be_committed, environ=self.environ)
         return late.targets.chosen_targets(paths, home_of(self.environ), self.scope_of, is_committed)
 
-    def _keep_for_uninstall(self, sections: Sequence[late.undo_run.SectionChange]) -> None:
+    def _keep_for_uninstall(self, sections: Sequence[late.change.SectionChange]) -> None:
         """Keeps what files that a person names were before they get their first section, as setup does."""
         if first := [each.path for each in sections if each.before is None]:
             late.installation.keep_before_section(
-                late.setup_files.SetupState(home_of(self.environ)), self.targets, first, BY_HAND
+                late.plan.SetupState(home_of(self.environ)), self.targets, first, BY_HAND
             )
 
     def section_here(self, scope: str | None = None) -> Result[late.published.RenderedSection, Error]:
@@ -634,7 +638,7 @@ class Memory:
                 self._finish_forgetting()
             undone = unwrap(late.undo.undo(self._undo_io(), name, dry_run=dry_run))
         hidden = self.hidden_ids()
-        actions = late.run_log.without_words(undone.actions, hidden)
+        actions = late.change.without_words(undone.actions, hidden)
         return evolve(undone, actions=actions, undid=undone.undid.without(hidden), root=undone.root.without(hidden))
 
     def _undo_io(self) -> late.undo.UndoIo:
@@ -694,10 +698,10 @@ class Memory:
 
     def search_sessions(
         self, request: late.search_values.SearchRequest, progress: Progress = _silent
-    ) -> Result[late.said.SaidAnswer, Error]:
+    ) -> Result[late.searching.SaidAnswer, Error]:
         """Returns what was said in kept sessions, the best first."""
         scope_of = self.session_scopes()
-        return late.said.SaidSearch(self.history_index, self.clock, lambda part: scope_of(part.places)).search(
+        return late.searching.SaidSearch(self.history_index, self.clock, lambda part: scope_of(part.places)).search(
             request, progress
         )
 
@@ -782,7 +786,7 @@ class Memory:
         home, capture = home_of(self.environ), self.config.capture
         if keep and path not in capture.transcript_roots:
             self.caller.only_a_person("backfill --transcripts-dir")
-            with late.setup_files.SetupState(home).locked():
+            with late.plan.SetupState(home).locked():
                 change_own_config(config_path(home), add)
         capture = evolve(capture, transcript_roots=(*capture.transcript_roots, path))
         self.effective = evolve(self.effective, config=evolve(self.config, capture=capture))
@@ -948,7 +952,7 @@ class Memory:
         def grounding(stored: StoredEntry) -> tuple[Grounding, ...]:
             return self.grounding(stored).get(stored.meta.id, ())
 
-        def revisions(path: str, most: int) -> Result[tuple[late.run_log.Revision, ...], Error]:
+        def revisions(path: str, most: int) -> Result[tuple[late.change.Revision, ...], Error]:
             return late.git_history.revisions_of(self.git_process, path, most) if with_commits else Success(())
 
         why = unwrap(late.why_note.note_history(id, reading, self.log, revisions, told_where, grounding))
@@ -960,7 +964,7 @@ class Memory:
         return late.why_session.find_sessions(session_id, self.root, self.reading, self.log, self.marks, deferred)
 
     @as_result
-    def sessions(self, progress: Progress = _silent) -> tuple[late.sessions.SessionLine, ...]:
+    def sessions(self, progress: Progress = _silent) -> tuple[late.why_session.SessionLine, ...]:
         """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
         left out. The transcripts of those that still wait are looked into for at most a second."""
         until = inf
@@ -969,16 +973,16 @@ class Memory:
             nonlocal until
             history = self.histories.fetch(entry, None).value_or(None) if time.monotonic() < until else None
             until = min(until, time.monotonic() + 1)
-            return "" if history is None or history.own_call else late.history_index.first_words(history)
+            return "" if history is None or history.own_call else late.kept_histories_files.first_words(history)
 
         self.history_index.refresh(progress)
         listings = unwrap(self.store.listings())
         notes = [each for listing in listings for each in listing.entries]
-        return late.sessions.list_sessions(
+        return late.why_session.list_sessions(
             self.inbox.recent(),
-            self.history_index.database.read(late.history_index.indexed_parts).values(),
+            self.history_index.database.read(late.kept_histories_files.indexed_parts).values(),
             self.session_scopes(),
-            unwrap(self.log.runs(late.run_log.KEEP_RUNS)),
+            unwrap(self.log.runs(late.change.KEEP_RUNS)),
             self.reading.seen(notes),
             DeliveryLog(self.real_root).deliveries(),
             unwrap(self.ledger.totals()),
@@ -994,7 +998,7 @@ class Memory:
     @as_result
     def run_diff(
         self, name: str | None = None, *, backwards: bool = False
-    ) -> tuple[late.run_log.LoggedRun, tuple[late.diffs.DiffPart, ...]]:
+    ) -> tuple[late.change.LoggedRun, tuple[late.diffs.DiffPart, ...]]:
         """Returns what a run changed, or, backwards, what undoing it would change. It shows nothing of hidden notes."""
         run = (
             late.undo.newest_run(self.log, lambda run: run.kept)
@@ -1011,7 +1015,7 @@ class Memory:
         notes = (each.meta for listing in unwrap(self.store.listings()) for each in listing.entries)
         return frozenset(meta.id for meta in notes if meta.is_secret or (meta.withheld and self.caller.is_agent))
 
-    def shown_runs(self, runs: Iterable[late.run_log.LoggedRun]) -> tuple[late.run_log.LoggedRun, ...]:
+    def shown_runs(self, runs: Iterable[late.change.LoggedRun]) -> tuple[late.change.LoggedRun, ...]:
         """Returns the runs without the words about notes that are hidden."""
         hidden = self.hidden_ids()
         return tuple(each.without(hidden) for each in runs)
@@ -1025,18 +1029,18 @@ class Memory:
         """Returns a commit, the last one by an instant (epoch ms; None if there was none yet) or the one named, and what
         changed since."""
         self.caller.only_a_person("diff --since")
-        commit = late.past.commit_at(self.git_process, when)
-        changes = late.past.changes_since(self.git_process, commit, self._forgotten())
+        commit = late.why_note.commit_at(self.git_process, when)
+        changes = late.why_note.changes_since(self.git_process, commit, self._forgotten())
         return commit, late.diffs.diff_parts(changes, self._titles(), self.hidden_ids())
 
     @as_result
     def notes_at(self, when: int | str) -> tuple[str | None, tuple[tuple[Meta, str], ...]]:
         """Returns such a commit and the notes that were live then, each with its text; none that is secret or forgotten."""
         self.caller.only_a_person("show --at")
-        commit = late.past.commit_at(self.git_process, when)
-        return commit, tuple(late.past.notes_at(self.git_process, commit, self._forgotten(), self.hidden_ids()))
+        commit = late.why_note.commit_at(self.git_process, when)
+        return commit, tuple(late.why_note.notes_at(self.git_process, commit, self._forgotten(), self.hidden_ids()))
 
-    def _forgotten(self) -> late.past.Forgotten:
+    def _forgotten(self) -> late.why_note.Forgotten:
         there = {id for listing in unwrap(self.store.listings()) for id in listing.by_id}
         return unwrap(self.tombstones.of_entries()), there
 
@@ -1048,14 +1052,14 @@ class Memory:
         return evolve(health, last_runs=self.shown_runs(health.last_runs))
 
     @as_result
-    def statistics(self, days: int) -> late.statistics.Statistics:
+    def statistics(self, days: int) -> late.use.Statistics:
         """Returns the size of the store and its use over so many days up to now. Counts no read."""
         live = unwrap(self.reading.list(ListFilter()))
         if live.untiered is not None:  # all other numbers are there
             self.warn(f"The tiers are not known. {live.untiered!s}")
         archive = unwrap(self.reading.list(ListFilter(), archived=True))
-        return late.statistics.statistics_of(
-            late.statistics.period_of(self.clock.now_ms() // DAY_MS, days),
+        return late.use.statistics_of(
+            late.use.period_of(self.clock.now_ms() // DAY_MS, days),
             notes=[
                 (each.listed.meta, status_shown(each.listed.meta.status, each.tier), each.tier) for each in live.entries
             ],
@@ -1066,7 +1070,7 @@ class Memory:
             spend=unwrap(self.spend.days()),
             captures=unwrap(late.inbox_files.captures(self.real_root)),
             deliveries=DeliveryLog(self.real_root).deliveries(),
-            runs=unwrap(self.log.runs(late.run_log.MOST_RUNS)),
+            runs=unwrap(self.log.runs(late.change.MOST_RUNS)),
         )
 
     @as_result
@@ -1092,7 +1096,7 @@ class Memory:
         read = (self.notes_here.read_again(each).value_or(None) for each in listed)
         notes = {each.meta.id: each for each in read if each is not None}
         return late.use.use_of(
-            late.statistics.period_of(self.clock.now_ms() // DAY_MS, days), deliveries, notes, history_of, progress
+            late.use.period_of(self.clock.now_ms() // DAY_MS, days), deliveries, notes, history_of, progress
         )
 
     # -- care ---------------------------------------------------------------------------------------------------------
@@ -1193,8 +1197,8 @@ class Memory:
             context=late.installation.shipped_context(home, program, self.environ),
             environ=self.environ,
             root=self.root,
-            files=late.setup_files.SettingsFiles(self.targets),
-            state=late.setup_files.SetupState(home),
+            files=late.plan.SettingsFiles(self.targets),
+            state=late.plan.SetupState(home),
             config=self.config,
             section_of=section_of,
         )
@@ -1202,7 +1206,7 @@ class Memory:
     def scheduling(self) -> late.scheduling.Scheduling:
         """For `memory schedule`."""
         home, program = self._home_and_program()
-        files = late.setup_files.SettingsFiles(self.targets)
+        files = late.plan.SettingsFiles(self.targets)
         return late.scheduling.open_scheduling(home, program, self.config.schedule, files, self.real_root, self.environ)
 
     def _home_and_program(self) -> tuple[str, str]:

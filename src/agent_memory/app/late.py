@@ -24,10 +24,7 @@ if TYPE_CHECKING:
         examined,
         forgetter,
         health,
-        past,
         repairer,
-        sessions,
-        statistics,
         tombstones,
         use,
         why_note,
@@ -39,12 +36,12 @@ if TYPE_CHECKING:
     from agent_memory.note import tagging
     from agent_memory.pipelines import backfill, consolidate, defrag, handing_over, undo
     from agent_memory.prompt import prompt
-    from agent_memory.recall import embedding, known_notes, note_index, said, search_values, searching
-    from agent_memory.rules import forgotten, published, run, run_log, undo_run
+    from agent_memory.recall import embedding, note_index, search_values, searching
+    from agent_memory.rules import change, forgotten, published, run
     from agent_memory.section import publishing, targets
     from agent_memory.session import found_session, history, queue, turns
-    from agent_memory.setup import installation, scheduling, setup_files
-    from agent_memory.store import bookkeeping, diffs, history_index, kept_histories_files, recorded_writes, run_files
+    from agent_memory.setup import installation, plan, scheduling
+    from agent_memory.store import bookkeeping, diffs, kept_histories_files, recorded_writes, run_files
     from agent_memory.sync import remote, sharing, synchroniser
 else:
     _homes = cache(partial(homes_in, __file__))

@@ -30,9 +30,8 @@ from agent_memory.files.paths import exists, is_directory, read_bytes, store_io
 from agent_memory.files.root import home_of
 from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import GitProcess, directory_of
-from agent_memory.note.file_name import id_in_name, is_note_name
 from agent_memory.note.note import TEAM_DIRECTORY, TIERS_FILE, Listed, Listing, TierList, UnreadableFile, without_secret
-from agent_memory.note.note_format import HEADLESS
+from agent_memory.note.note_format import HEADLESS, id_in_name, is_note_name
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.recall.reading import Reading
 from agent_memory.redaction.redact import redact
@@ -44,9 +43,8 @@ from agent_memory.rules.published import Published
 from agent_memory.setup.config_files import Effective
 from agent_memory.store.bookkeeping import SESSION_MARK, TagVocabularyFile
 from agent_memory.store.note_files import TOPICS
-from agent_memory.store.team_notes import Team
-from agent_memory.text.instants import DAY_MS, HOUR_MS, iso_of
-from agent_memory.text.plain_text import counted, one_line
+from agent_memory.store.store_files import Team
+from agent_memory.text.plain_text import DAY_MS, HOUR_MS, counted, iso_of, one_line
 
 T = TypeVar("T")
 

@@ -22,7 +22,7 @@ from agent_memory.rules.similarity import Subject
 from agent_memory.store.note_files import read_image, understand, understand_again
 
 if TYPE_CHECKING:
-    from agent_memory.recall.known_notes import KnownNotes
+    from agent_memory.recall.note_index import KnownNotes
     from agent_memory.store.store_database import FollowedFiles
 
 Facts: TypeAlias = dict[str, Any]

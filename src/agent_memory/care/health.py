@@ -23,16 +23,15 @@ from agent_memory.ports import Agent
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog
 from agent_memory.recall.reading import Reading
 from agent_memory.results import unwrap, warning_of
-from agent_memory.rules.agent_request import DaySpend
-from agent_memory.rules.run_log import LoggedRun
+from agent_memory.rules.change import LoggedRun
+from agent_memory.rules.plan import DaySpend
 from agent_memory.session.queue import FailedEntry, Trouble
 from agent_memory.setup.schedule import JobHealth, job_healths
 from agent_memory.store.bookkeeping import SpendLedgerFiles
 from agent_memory.store.run_files import RunLog
 from agent_memory.store.run_json import RESULTS
-from agent_memory.text.instants import DAY_MS, day_of, ms_in_name, ms_of
 from agent_memory.text.json_shape import is_object
-from agent_memory.text.plain_text import counted
+from agent_memory.text.plain_text import DAY_MS, counted, day_of, ms_in_name, ms_of
 
 _SEVERAL = 3
 WEEK_MS = 7 * DAY_MS

@@ -27,23 +27,21 @@ from agent_memory.files.paths import (
     subdirectories,
     write_text,
 )
-from agent_memory.note.file_name import is_note_name
 from agent_memory.note.note import TIERS_FILE, StoredEntry, TierList
+from agent_memory.note.note_format import is_note_name
 from agent_memory.recall.delivery_log import DELIVERIES
 from agent_memory.results import as_result
-from agent_memory.rules.change import Change, FileChange, FileState
+from agent_memory.rules.change import Change, FileChange, FileState, Footprint
 from agent_memory.rules.forgotten import FORGOTTEN, ForgettingAtWork, SessionKey, TraceWords, share_of
 from agent_memory.rules.plan import ids_of
-from agent_memory.rules.undo_run import Footprint
 from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InlineNote, queue_key, session_id_of
 from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, parse_tiers, read_image, render_tiers
 from agent_memory.store.reversal import files_together
 from agent_memory.store.run_files import FORGOTTEN_MARK, MAX_RUN_FILE_BYTES, REPORT, RUNS, RunLog
 from agent_memory.store.run_json import CHANGES, DEFERRED
-from agent_memory.text.ids import ID_PATTERN, is_id
-from agent_memory.text.instants import iso_of
 from agent_memory.text.json_shape import is_list, is_object
+from agent_memory.text.plain_text import ID_PATTERN, is_id, iso_of
 
 # -- notes ------------------------------------------------------------------------------------------------------------
 

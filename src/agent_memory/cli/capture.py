@@ -13,7 +13,8 @@ from returns.result import Success
 from agent_memory.app import Memory
 from agent_memory.capture.hook import run_hook
 from agent_memory.capture.inbox_files import put_snapshot
-from agent_memory.cli.arguments import (
+from agent_memory.cli.console import (
+    Console,
     add_choice,
     add_flag,
     add_harnesses,
@@ -23,7 +24,6 @@ from agent_memory.cli.arguments import (
     tags_of,
     text_of,
 )
-from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import open_here
 from agent_memory.documents import fields_of, iso_or_none
 from agent_memory.errors import (

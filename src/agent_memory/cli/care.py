@@ -9,9 +9,18 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from agent_memory.care.checks import DoctorReport, Severity
-from agent_memory.care.statistics import LARGEST_DAYS, Statistics
-from agent_memory.cli.arguments import add_flag, add_number, set_command
-from agent_memory.cli.console import BOLD, RED, Console, broken_lines, styled, terminal_columns
+from agent_memory.care.use import LARGEST_DAYS, Statistics
+from agent_memory.cli.console import (
+    BOLD,
+    RED,
+    Console,
+    add_flag,
+    add_number,
+    broken_lines,
+    set_command,
+    styled,
+    terminal_columns,
+)
 from agent_memory.cli.dialogue import first_of, open_here, short_age, time_until
 from agent_memory.documents import fields_of, health_document, statistics_document, use_document
 from agent_memory.results import unwrap

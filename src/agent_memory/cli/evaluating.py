@@ -9,14 +9,11 @@ from pathlib import Path
 from statistics import fmean, median
 from tempfile import TemporaryDirectory
 
-from agent_memory.cli.arguments import add_flag, set_command
-from agent_memory.cli.console import Console, table_lines
+from agent_memory.cli.console import Console, add_flag, set_command, table_lines
 from agent_memory.cli.dialogue import first_of, is_agreed, open_here
 from agent_memory.documents import fields_of, rows_of
 from agent_memory.errors import UsageInvalid
-from agent_memory.evaluation.arms import MEASURES, compare_arms
-from agent_memory.evaluation.chance import interval
-from agent_memory.evaluation.replay import Corrected, Replay, learnt_from, replay
+from agent_memory.evaluation.replay import MEASURES, Corrected, Replay, compare_arms, interval, learnt_from, replay
 from agent_memory.results import unwrap
 from agent_memory.text.plain_text import counted, one_line
 

@@ -18,9 +18,20 @@ from agent_memory.agent.agent_command import uses_builtin
 from agent_memory.app import Memory
 from agent_memory.caller import caller_of
 from agent_memory.capture.repository import work_tree_above
-from agent_memory.cli.arguments import Run, add_flag, add_harnesses, add_number, set_command
 from agent_memory.cli.care import job_in_words
-from agent_memory.cli.console import CYAN, GREEN, RED, Console, broken_lines, terminal_columns
+from agent_memory.cli.console import (
+    CYAN,
+    GREEN,
+    RED,
+    Console,
+    Run,
+    add_flag,
+    add_harnesses,
+    add_number,
+    broken_lines,
+    set_command,
+    terminal_columns,
+)
 from agent_memory.cli.dialogue import is_agreed, open_here
 from agent_memory.documents import fields_of, job_documents, rows_of
 from agent_memory.errors import Error, UsageInvalid
@@ -35,8 +46,7 @@ from agent_memory.setup.installation import Installation
 from agent_memory.setup.plan import FileOutcome, InstallPlan, Part, PlannedFile, repository_name
 from agent_memory.setup.schedule import BUSY_CODE, NO_RUNS, ScheduledRun, Scheduler, ScheduleState, in_words, is_due
 from agent_memory.setup.scheduling import Scheduling
-from agent_memory.text.instants import iso_of
-from agent_memory.text.plain_text import one_line
+from agent_memory.text.plain_text import iso_of, one_line
 
 _NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
 _COLOURS = {"+": GREEN, "-": RED, "@": CYAN}

@@ -10,18 +10,15 @@ from typing import Any
 
 from agent_memory.app import Memory
 from agent_memory.capture.repository import stated_scope
-from agent_memory.cli.arguments import add_flag, set_command, text_of
-from agent_memory.cli.console import Console
+from agent_memory.cli.console import Console, add_flag, set_command, text_of
 from agent_memory.cli.dialogue import open_here, warn_unreadable
 from agent_memory.documents import json_of, rows_of, scopes_document
 from agent_memory.errors import StateNotFound, UsageInvalid
 from agent_memory.note.tagging import Standing
 from agent_memory.results import unwrap
-from agent_memory.rules.change import Dropped
-from agent_memory.rules.run_log import short_id
+from agent_memory.rules.change import Dropped, short_id
 from agent_memory.store.bookkeeping import StateValue
-from agent_memory.text.instants import day_of
-from agent_memory.text.plain_text import clean_text, counted, one_line
+from agent_memory.text.plain_text import clean_text, counted, day_of, one_line
 
 
 def _add_act(parser: argparse.ArgumentParser, acts: Iterable[str], *, default: str | None = None) -> None:

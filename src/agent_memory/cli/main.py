@@ -12,8 +12,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, NoReturn, TextIO, cast
 
 from agent_memory import __version__
-from agent_memory.cli.arguments import add_flag
-from agent_memory.cli.console import Console, can_erase
+from agent_memory.cli.console import Console, add_flag, can_erase
 from agent_memory.errors import Defect, Error, UsageInvalid
 
 
@@ -33,7 +32,7 @@ COMMANDS: Mapping[str, Command] = {
     "list": Command("reading", "list the notes"),
     "search": Command("search", "find notes by words and by meaning"),
     "read": Command("reading", "print a note and count the read"),
-    "sessions": Command("sessions", "list past sessions, and what became of them"),
+    "sessions": Command("search", "list past sessions, and what became of them"),
     "inject": Command("telling", "print what an agent should know now, for hooks"),
     "handoff": Command("telling", "print what a session was asked, did and left open"),
     "checkpoint": Command("telling", "keep where a session stands, so that it can be taken up again"),
@@ -45,9 +44,9 @@ COMMANDS: Mapping[str, Command] = {
     "promote": Command("notes", "vouch for a note, so that agents see it"),
     "archive": Command("notes", "move a note to the archive"),
     "restore": Command("notes", "bring back an archived note, or the text before a change"),
-    "forget": Command("forget", "delete a note, or everything from a session, for good"),
+    "forget": Command("notes", "delete a note, or everything from a session, for good"),
     "serve": Command("serve", "see everything in your browser, and decide"),
-    "mcp": Command("mcp", "serve the memory to MCP clients"),
+    "mcp": Command("serve", "serve the memory to MCP clients"),
     "state": Command("keeping", "keep small values by key, for programs"),
     "links": Command("tracing", "show what a note links to and what links to it"),
     "tags": Command("keeping", "show, accept and rename tags"),

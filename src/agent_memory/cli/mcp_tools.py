@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import ErrorDetails
 
 from agent_memory.app import Memory
-from agent_memory.cli.arguments import entry_id
+from agent_memory.cli.console import entry_id
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
 from agent_memory.inject import inject
 from agent_memory.note.note import GLOBAL_SCOPE, WITHHELD, Harness, Importance, Kind, Listed, Meta
@@ -26,15 +26,14 @@ from agent_memory.recall.assembling import SESSION_START
 from agent_memory.recall.candidates import InjectRequest
 from agent_memory.recall.grounding import Grounding, grounding_mark
 from agent_memory.recall.reading import ListFilter
-from agent_memory.recall.said import SaidTurn
 from agent_memory.recall.search_values import Mode, SearchHit, SearchRequest
+from agent_memory.recall.searching import SaidTurn
 from agent_memory.redaction.redact import stored_line
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft, stored_agent, stored_body
 from agent_memory.rules.tiers import title_for
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START
-from agent_memory.text.ids import normal_tags, split_tags
-from agent_memory.text.instants import DAY_MS, iso_of
+from agent_memory.text.plain_text import DAY_MS, iso_of, normal_tags, split_tags
 from agent_memory.text.value_rules import shown
 
 INSTRUCTIONS = (

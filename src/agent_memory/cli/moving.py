@@ -9,8 +9,7 @@ from typing import Any
 from attrs import evolve
 
 from agent_memory.caller import caller_of
-from agent_memory.cli.arguments import add_flag, scope_of, set_command
-from agent_memory.cli.console import Console
+from agent_memory.cli.console import Console, add_flag, scope_of, set_command
 from agent_memory.cli.dialogue import first_of, is_agreed, open_here, warn_unreadable
 from agent_memory.cli.reading import add_filters, filter_of
 from agent_memory.cli.runs import print_foreseen
@@ -19,8 +18,8 @@ from agent_memory.errors import UsageInvalid
 from agent_memory.imports.exporting import FORMATS, json_lines
 from agent_memory.imports.importing import SOURCES, Imported
 from agent_memory.results import unwrap
+from agent_memory.rules.change import short_id
 from agent_memory.rules.published import RenderedSection
-from agent_memory.rules.run_log import short_id
 from agent_memory.section.section_splice import rule_head
 from agent_memory.text.plain_text import counted
 

@@ -6,8 +6,18 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from agent_memory.app import Memory
-from agent_memory.cli.arguments import add_choice, add_flag, add_id, add_moment, add_number, add_since, set_command
-from agent_memory.cli.console import BOLD, Console, table_lines
+from agent_memory.cli.console import (
+    BOLD,
+    Console,
+    add_choice,
+    add_flag,
+    add_id,
+    add_moment,
+    add_number,
+    add_since,
+    set_command,
+    table_lines,
+)
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.documents import entry_document, fields_of, json_of, rows_of
 from agent_memory.errors import UsageInvalid
@@ -15,8 +25,7 @@ from agent_memory.note.note import WITHHELD, Kind, Origin, Sensitivity, Source, 
 from agent_memory.recall.grounding import CHANGED, GONE, ground_lines
 from agent_memory.recall.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
-from agent_memory.text.instants import day_of
-from agent_memory.text.plain_text import counted, one_line, with_hidden_shown
+from agent_memory.text.plain_text import counted, day_of, one_line, with_hidden_shown
 
 _TITLE_CHARS = 300
 _BOX_CHARS = 500

@@ -9,8 +9,17 @@ from typing import Literal
 
 from agent_memory.acts.review import Decided, ReviewAct, ReviewItem, ReviewKind
 from agent_memory.app import Memory
-from agent_memory.cli.arguments import add_choice, add_flag, add_since, set_command
-from agent_memory.cli.console import BOLD, DIM, Console, broken_lines, terminal_columns
+from agent_memory.cli.console import (
+    BOLD,
+    DIM,
+    Console,
+    add_choice,
+    add_flag,
+    add_since,
+    broken_lines,
+    set_command,
+    terminal_columns,
+)
 from agent_memory.cli.dialogue import edited_by_hand, is_agreed, open_here
 from agent_memory.cli.notes import parsed_note
 from agent_memory.documents import decided_document, review_document
@@ -18,9 +27,8 @@ from agent_memory.errors import EntryChanged, EntryNotFound, Error, StoreIo, Usa
 from agent_memory.note.note import SKILL_TAG, Listed, MemoryEntry, StoredEntry
 from agent_memory.note.note_format import render_note
 from agent_memory.results import unwrap
-from agent_memory.rules.run_log import short_id
-from agent_memory.text.instants import day_of
-from agent_memory.text.plain_text import counted, with_hidden_shown
+from agent_memory.rules.change import short_id
+from agent_memory.text.plain_text import counted, day_of, with_hidden_shown
 
 _MOST_LINES = 40
 _MOST_CELLS = 120

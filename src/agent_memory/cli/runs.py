@@ -7,23 +7,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agent_memory.app import Memory
-from agent_memory.cli.arguments import add_flag, add_moment, add_number, set_command
-from agent_memory.cli.console import Console
+from agent_memory.cli.console import Console, add_flag, add_moment, add_number, set_command
 from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import changes_document, diff_document, fields_of, rows_of, run_document, undone_document
 from agent_memory.errors import UsageInvalid
 from agent_memory.pipelines.undo import called, sentence_of
 from agent_memory.recall.reading import ListFilter
 from agent_memory.results import unwrap
-from agent_memory.rules.change import Change, ChangeGroup, entries_written
+from agent_memory.rules.change import Change, ChangeGroup, LoggedRun, entries_written, short_id
 from agent_memory.rules.plan import ids_of, kind_of
 from agent_memory.rules.run import DefragRun, Run
-from agent_memory.rules.run_log import LoggedRun, short_id
 from agent_memory.session.queue import FileSnapshot, session_id_of
 from agent_memory.store.diffs import diff_parts, render_diff
 from agent_memory.store.run_json import outcome_document, plan_document
-from agent_memory.text.instants import day_of, iso_of, ms_of
-from agent_memory.text.plain_text import counted, one_line
+from agent_memory.text.plain_text import counted, day_of, iso_of, ms_of, one_line
 
 _LINE_CHARS = 2_000
 _TITLE_CHARS = 120

@@ -16,13 +16,12 @@ from agent_memory.app import open_memory
 from agent_memory.caller import caller_of
 from agent_memory.capture.hook import current_directory
 from agent_memory.capture.repository import read_repository
-from agent_memory.cli.arguments import add_flag, duration_ms_of, set_command
-from agent_memory.cli.console import Console
+from agent_memory.cli.console import Console, add_flag, duration_ms_of, set_command
 from agent_memory.cli.dialogue import edited_by_hand, open_here
 from agent_memory.documents import fields_of, pause_document
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
+from agent_memory.files.paths import read_shipped
 from agent_memory.files.root import INCOGNITO_VARIABLE, LOCAL_NAME, TEAM_DIRECTORY, config_path, home_of
-from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
 from agent_memory.setup.config_files import (
@@ -36,11 +35,10 @@ from agent_memory.setup.config_files import (
     read_config,
     write_own_config,
 )
-from agent_memory.setup.setup_files import SetupState
-from agent_memory.text.instants import day_of
+from agent_memory.setup.plan import SetupState
 from agent_memory.text.json_codec import written
 from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import counted, one_line
+from agent_memory.text.plain_text import counted, day_of, one_line
 
 # -- config -----------------------------------------------------------------------------------------------------------
 

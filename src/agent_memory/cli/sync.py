@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from agent_memory.cli.arguments import ENTRY, add_flag, entry_id, set_command
-from agent_memory.cli.console import Console
+from agent_memory.cli.console import ENTRY, Console, add_flag, entry_id, set_command
 from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import fields_of
 from agent_memory.errors import PathRefused

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from agent_memory.app import Memory
-from agent_memory.cli.arguments import add_choice, add_flag, add_number, set_command
-from agent_memory.cli.console import Console
+from agent_memory.cli.console import Console, add_choice, add_flag, add_number, set_command
 from agent_memory.cli.dialogue import open_here
 from agent_memory.cli.inject_hook import run_inject_hook
 from agent_memory.documents import fields_of, injection_document, rows_of

@@ -9,18 +9,16 @@ from functools import partial
 from agent_memory.caller import Caller
 from agent_memory.care.why_note import NamedNote, NoteHistory, source_in_words
 from agent_memory.care.why_session import NEVER_CAPTURED, FoundSessions
-from agent_memory.cli.arguments import ENTRY, add_flag, add_id, set_command
-from agent_memory.cli.console import Console
+from agent_memory.cli.console import ENTRY, Console, add_flag, add_id, set_command
 from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable
 from agent_memory.documents import fields_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import Origin, Relation
 from agent_memory.recall.grounding import ground_lines
-from agent_memory.recall.links import Link, LinkGraph, LinkSheet, Succession, Whereabouts
+from agent_memory.recall.reading import Link, LinkGraph, LinkSheet, Succession, Whereabouts
 from agent_memory.results import unwrap
 from agent_memory.rules.tiers import title_for
-from agent_memory.text.instants import instant
-from agent_memory.text.plain_text import counted, one_line
+from agent_memory.text.plain_text import counted, instant, one_line
 
 MOST_SHOWN = 20
 """The limit of each list; `--json` has all."""

@@ -13,16 +13,15 @@ from attrs import field, frozen
 from agent_memory.app import Memory, Progress
 from agent_memory.capture.hook import HookProblem
 from agent_memory.errors import Error, ReplyRefused, UsageInvalid
-from agent_memory.evaluation.chance import by_coin
-from agent_memory.evaluation.replay import PastMoment, PlacedMemory, histories_of, past_sessions, prompts_of
+from agent_memory.evaluation.replay import PastMoment, PlacedMemory, by_coin, histories_of, past_sessions, prompts_of
+from agent_memory.files.paths import read_shipped
 from agent_memory.note.note import Harness
 from agent_memory.ports import Agent
 from agent_memory.prompt.prompt import Frame, plain, turn_lines
 from agent_memory.prompt.reply import parse_members
-from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.agent_request import SessionRequest
+from agent_memory.rules.plan import SessionRequest
 from agent_memory.session.history import History
 from agent_memory.session.queue import FileSnapshot, InboxEntry
 from agent_memory.session.turns import MIN_WINDOW_CHARS, cut_windows, turn_chars

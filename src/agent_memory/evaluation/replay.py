@@ -9,11 +9,14 @@ today: what was archived or changed since, tiers, managed sections and the team'
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from math import comb, sqrt
 from pathlib import Path
+from random import Random
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve, fields, frozen
 
 from agent_memory.app import Memory, Progress, SystemClock, Warn, open_memory
 from agent_memory.capture.hook import HookProblem
@@ -21,17 +24,20 @@ from agent_memory.capture.session_event import SessionEvent
 from agent_memory.care.use import says_again
 from agent_memory.care.why_session import keys_of
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.extraction.corrections import corrections_in
-from agent_memory.extraction.session import is_injected
+from agent_memory.extraction.extract import corrections_in
+from agent_memory.extraction.session import episodes_of, is_injected
+from agent_memory.extraction.text import prose_sentences
 from agent_memory.files.paths import as_store_io
 from agent_memory.hook_injection import HookInjection
 from agent_memory.note.note import Harness, Listed
 from agent_memory.pipelines.backfill import plan_backfill
 from agent_memory.recall.assembling import Injection, Passage
+from agent_memory.recall.delivery_log import DeliveryLog
 from agent_memory.recall.moment import ASKED, MAX_PROMPT_CHARS, START, Moment
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.similarity import Subject
 from agent_memory.session.history import History, Role, Turn
+from agent_memory.text.salience import content_terms
 
 Key = tuple[str, str]
 """Harness and id of a session."""
@@ -262,3 +268,137 @@ class _Then:
         except HookProblem as problem:
             self.source.warn(str(problem.args[-1]))
             return Injection()
+
+
+# -- the sessions that were told nothing on purpose (`eval.holdOut`), beside the others of the same time --------------
+
+NEEDED = 20
+"""Sessions in each group. With fewer, next to any difference may be chance."""
+_MOST_BY_CHANCE = 0.05
+_LEAST_TERMS = 3
+_SAME = 0.8
+"""The share of the longer question's words that two must have in common to be the same."""
+
+
+@frozen
+class Measured:
+    """What happened in one session."""
+
+    corrections: int
+    repeated_questions: int
+    """Questions, of the person or in closing words of the agent, that were asked in an earlier session of the place."""
+    turns: int
+    """Messages of the person."""
+
+
+@frozen
+class Arms:
+    """The two groups."""
+
+    held_out: tuple[Measured, ...]
+    told: tuple[Measured, ...]
+
+    def means(self, of: str) -> tuple[float, float]:
+        """Returns the mean of a figure for those told and for those held out."""
+        told, held_out = self._values(of)
+        return sum(told) / max(len(told), 1), sum(held_out) / max(len(held_out), 1)
+
+    def chance(self, of: str) -> float:
+        return by_chance(*self._values(of))
+
+    def _values(self, of: str) -> tuple[list[int], list[int]]:
+        return [getattr(each, of) for each in self.told], [getattr(each, of) for each in self.held_out]
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """Returns the comparison in words."""
+        counts = (f"{len(self.held_out):,} held out", f"{len(self.told):,} told")
+        if not self.held_out:
+            return (
+                "No session with a kept history was held out. `memory config set eval.holdOut 5` holds out one in 5.",
+            )
+        if min(len(self.held_out), len(self.told)) < NEEDED:
+            return (f"Too few sessions to tell: {counts[0]}, {counts[1]}, {NEEDED} of each needed.",)
+        return tuple(map(self._verdict, MEASURES))
+
+    def _verdict(self, of: str) -> str:
+        told, held_out = self.means(of)
+        chance, name = self.chance(of), of.replace("_", " ")
+        often = f"Chance alone makes so large a difference in {max(1, round(100 * chance))} of 100 draws"
+        if chance > _MOST_BY_CHANCE:
+            return f"{often}: no difference in {name} is shown."
+        return f"{often}: {'fewer' if told < held_out else 'MORE'} {name} where notes were told."
+
+
+MEASURES: Sequence[str] = tuple(each.name for each in fields(Measured))
+
+
+@as_result
+def compare_arms(memory: Memory, progress: Progress) -> Arms:
+    """Returns the groups since the first session was held out, as far as their histories are kept."""
+    deliveries = [each for each in DeliveryLog(memory.real_root).deliveries() if each.session]
+    held_out = {(each.harness, each.session) for each in deliveries if each.held_out}
+    since_ms = min((each.at_ms for each in deliveries if each.held_out), default=None)
+    if since_ms is None:
+        return Arms((), ())
+    before = {(each.harness, each.session) for each in deliveries if each.at_ms < since_ms}
+    told = {(each.harness, each.session) for each in deliveries} - held_out - before
+    asked = defaultdict[str, list[frozenset[str]]](list)
+    groups = list[Measured](), list[Measured]()
+    for session, history, scope in histories_of(memory, past_sessions(memory), progress):
+        repeated = _repeated(history, asked[scope])
+        group = groups[0] if session.key in held_out else groups[1] if session.key in told else None
+        if group is not None:
+            group.append(Measured(len(corrections_in(history)), repeated, len(prompts_of(history))))
+    return Arms(tuple(groups[0]), tuple(groups[1]))
+
+
+def _repeated(history: History, earlier: list[frozenset[str]]) -> int:
+    """Returns how many questions of a session are among the earlier ones of its place, and adds all to them."""
+    turns = (turn for each in episodes_of(history) for turn in (each.asked, each.closing) if turn)
+    asked = {content_terms(each) for turn in turns for each in prose_sentences(turn.text) if each.endswith("?")}
+    fit = [each for each in asked if len(each) >= _LEAST_TERMS]
+    known = [any(len(one & other) >= _SAME * max(len(one), len(other)) for other in earlier) for one in fit]
+    earlier += fit
+    return sum(known)
+
+
+# -- how sure a small number is: an interval, and two tests against chance --------------------------------------------
+
+_Z = 1.96
+_SHUFFLES = 5_000
+
+
+def interval(hits: int, of: int) -> tuple[float, float]:
+    """Returns the shares, from 0 to 1, that are compatible with so many hits: Wilson's interval of 95 %."""
+    if not of:
+        return 0.0, 1.0
+    share, z2 = hits / of, _Z * _Z
+    middle, half = share + z2 / (2 * of), _Z * sqrt(share * (1 - share) / of + z2 / (4 * of * of))
+    low, high = (middle - half) / (1 + z2 / of), (middle + half) / (1 + z2 / of)
+    return min(max(low, 0.0), share), max(min(high, 1.0), share)
+
+
+def by_chance(one: Sequence[int], other: Sequence[int]) -> float:
+    """Returns how often two groups that were drawn at random from these values differ in their means at least as much
+    as these two: a permutation test, from 0 (excluded) to 1, with shuffles that are always the same."""
+    if not one or not other:
+        return 1.0
+    smaller, all_values = min(one, other, key=len), sorted((*one, *other))
+    drawn, rest, total = len(smaller), len(all_values) - len(smaller), sum(all_values)
+
+    def apart(of_drawn: int) -> int:
+        """Returns the difference of the means, in whole numbers so that equal ones are equal."""
+        return abs(of_drawn * rest - (total - of_drawn) * drawn)
+
+    seen = apart(sum(smaller))
+    random = Random(0)
+    as_far = sum(apart(sum(random.sample(all_values, drawn))) >= seen for _ in range(_SHUFFLES))
+    return (as_far + 1) / (_SHUFFLES + 1)
+
+
+def by_coin(wins: int, losses: int) -> float:
+    """Returns how often so many tosses of a coin come out at least as uneven: the exact sign test."""
+    tosses, fewer = wins + losses, min(wins, losses)
+    tail = sum(comb(tosses, each) for each in range(fewer + 1))
+    return min(1.0, tail / 2.0 ** (tosses - 1))

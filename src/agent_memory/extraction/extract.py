@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.cues import Signal, Sort, agent_hits, shows, wording
 from agent_memory.extraction.notes import Candidate, composed, headline, settled, tags_of
 from agent_memory.extraction.said_by_agent import agent_candidates, is_next_step, outcome_of
 from agent_memory.extraction.said_by_user import objects, request_of, user_candidates
@@ -16,6 +15,9 @@ from agent_memory.extraction.text import (
     LONGEST_TITLE_CHARS,
     MAX_CHARS,
     MESSAGE_CHARS,
+    Signal,
+    Sort,
+    agent_hits,
     blocks_of,
     capitalised,
     cut,
@@ -27,13 +29,15 @@ from agent_memory.extraction.text import (
     prose_sentences,
     says_all_of,
     sentences_of,
+    shows,
+    wording,
 )
 from agent_memory.note.note import Importance, Kind, Origin, StoredEntry
 from agent_memory.rules.origin import holds_quotation
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import pasted_review, without_pasted_review
-from agent_memory.text.instants import DAY_MS
+from agent_memory.text.plain_text import DAY_MS
 from agent_memory.text.salience import content_terms, is_negated, lost_salience
 
 HANDOFF_DAYS = 7
@@ -411,4 +415,36 @@ def _updated(earlier: StoredEntry, handoff: Handoff) -> ProposedUpdate:
         drops=lost_salience(before, after),
         turns=handoff.turns,
         why="the session went on",
+    )
+
+
+# -- the corrections of the person: what memory exists to make unnecessary --------------------------------------------
+
+_CORRECTING = frozenset({Sort.REMEMBER, Sort.CORRECTION, Sort.PREFERENCE, Sort.CONVENTION})
+
+
+@frozen
+class Correction:
+    """A statement by which the person told the agent, after it had begun to work, how things are or are to be done."""
+
+    turn: int
+    """The number of the person's message (`Turn.number`); one message may hold several corrections."""
+    text: str
+    """The statement on one line in the person's words, at most 300 characters: `use pnpm here, not npm.`"""
+    rejected: str = ""
+    """The thing that it turns down: `npm`; empty if it names none."""
+
+
+def corrections_in(history: History) -> tuple[Correction, ...]:
+    """Returns what the person corrected in a redacted history, in the order of their messages, each statement once.
+
+    Found by wording alone, so some are missed. Only statements that hold beyond the task count: neither a request, nor
+    a question, nor "no, try again", nor what the person took back later; and nothing said before the agent's first
+    turn, to which nobody had given cause.
+    """
+    first = next((turn.number for turn in history.turns if turn.role is Role.AGENT), None)
+    return tuple(
+        Correction(each.turns[-1], each.claim, each.rejected)
+        for each in read_through(history, by_agent=False)[2]
+        if each.by is Role.USER and each.sort in _CORRECTING and first is not None and each.turns[-1] > first
     )

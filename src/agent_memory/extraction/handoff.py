@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from agent_memory.extraction.cues import Sort
 from agent_memory.extraction.extract import Handoff, brief_handoff_of, handoff_of, read_through
 from agent_memory.extraction.notes import tags_of
 from agent_memory.extraction.session import is_injected
-from agent_memory.extraction.text import cut
+from agent_memory.extraction.text import Sort, cut
 from agent_memory.note.note import NAMES, Harness, Kind, Meta, Origin
 from agent_memory.rules.origin import Claim, origin_of
-from agent_memory.session.history import History, Role
+from agent_memory.session.history import History, Role, resume_command
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START
-from agent_memory.session.resume import resume_command
-from agent_memory.text.instants import DAY_MS, iso_of
-from agent_memory.text.plain_text import one_line
+from agent_memory.text.plain_text import DAY_MS, iso_of, one_line
 
 INTERRUPTED_DAYS = 7
 """So long the last words of a session that was cut off are worth giving on."""

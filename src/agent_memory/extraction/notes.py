@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
-from agent_memory.extraction.cues import SUBJECTS, Sort, wording, words
 from agent_memory.extraction.text import (
     LONGEST_TITLE_CHARS,
+    SUBJECTS,
+    Sort,
     capitalised,
     clause,
     cut,
@@ -21,6 +22,8 @@ from agent_memory.extraction.text import (
     says_all_of,
     says_enough,
     sentences_of,
+    wording,
+    words,
 )
 from agent_memory.note.note import Importance, Kind
 from agent_memory.rules.plan import ProposedEntry

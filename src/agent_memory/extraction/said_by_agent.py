@@ -12,24 +12,30 @@ from itertools import islice
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.cues import Signal, Sort, agent_hits, is_quiet, is_void, shows, wording
 from agent_memory.extraction.notes import Candidate, Support, headline, names_a_technology
 from agent_memory.extraction.session import Episode, speaks_of_an_option
 from agent_memory.extraction.text import (
     SENTENCE_CHARS,
     Block,
+    Signal,
+    Sort,
+    agent_hits,
     blocks_of,
     cut,
     in_third_person,
     is_anaphoric,
+    is_quiet,
+    is_void,
     joined,
     names_in,
     overlap,
     prose_sentences,
     says_enough,
     sentences_of,
+    shows,
     tells_a_fault,
     tells_of_the_past,
+    wording,
 )
 from agent_memory.session.history import Role, ToolCall, Turn
 from agent_memory.text.salience import content_terms

@@ -8,16 +8,6 @@ from itertools import islice
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.cues import (
-    Hit,
-    Signal,
-    Sort,
-    is_quiet,
-    shows,
-    sort_of_section,
-    user_hits,
-    wording,
-)
 from agent_memory.extraction.notes import Candidate, Support
 from agent_memory.extraction.session import (
     Episode,
@@ -35,16 +25,24 @@ from agent_memory.extraction.text import (
     LONGEST_TITLE_CHARS,
     MAX_CHARS,
     SENTENCE_CHARS,
+    Hit,
+    Signal,
+    Sort,
     blocks_of,
     cut,
     in_third_person,
     is_anaphoric,
     is_balanced,
     is_question,
+    is_quiet,
     joined,
     says_enough,
     sentences_of,
+    shows,
+    sort_of_section,
     tells_a_fault,
+    user_hits,
+    wording,
 )
 from agent_memory.session.history import Role, Turn
 from agent_memory.text.directives import is_directive

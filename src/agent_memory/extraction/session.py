@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from agent_memory.extraction.cues import Signal, Sort, shows, sort_of_section, wording
-from agent_memory.extraction.text import Block, blocks_of, cut
+from agent_memory.extraction.text import Block, Signal, Sort, blocks_of, cut, shows, sort_of_section, wording
 from agent_memory.session.history import History, Role, ToolCall, Turn
 
 _INJECTED = wording("injected")

@@ -18,12 +18,11 @@ from attrs import evolve
 
 from agent_memory.files.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
 from agent_memory.harness import any_json as get, transcripts as files
-from agent_memory.harness.branches import Places
-from agent_memory.harness.turn_builder import MAX_CALLS_PER_RECORD, Session, asked
+from agent_memory.harness.turn_builder import MAX_CALLS_PER_RECORD, Places, Session, asked
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.own_marks import typed_words
-from agent_memory.text.ids import IdSet
+from agent_memory.text.plain_text import IdSet
 
 _SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,128})"')
 

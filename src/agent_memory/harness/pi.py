@@ -12,9 +12,8 @@ from array import array
 from collections.abc import Sequence
 
 from agent_memory.harness import any_json as get
-from agent_memory.harness.branches import Places
 from agent_memory.harness.transcripts import SessionFiles, Surroundings
-from agent_memory.harness.turn_builder import Session, asked_in
+from agent_memory.harness.turn_builder import Places, Session, asked_in
 from agent_memory.note.note import Harness
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER, typed_words, without_own_output
 

@@ -30,20 +30,18 @@ from agent_memory.prompt.prompt import Frame, PromptFacts, plan_prompt_budget, r
 from agent_memory.prompt.reply import parse_reply
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
-from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.drafts import taken_ids
-from agent_memory.rules.plan import PlanFacts
+from agent_memory.rules.plan import PlanFacts, SessionRequest
 from agent_memory.rules.plan_window import plan_window
 from agent_memory.rules.shown import catalog_of, tag_vocabulary
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import without_own_text
 from agent_memory.session.queue import FileSnapshot, InboxEntry
 from agent_memory.session.turns import cut_windows
-from agent_memory.text.instants import day_of
 from agent_memory.text.json_codec import NotJson, load_json
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.markdown import derive_description, first_heading, prose_lines
-from agent_memory.text.plain_text import first_few, one_line
+from agent_memory.text.plain_text import day_of, first_few, one_line
 
 _MOST_PROPOSALS, _MOST_LINES, _MOST_SOURCES, _MOST_READ = 10, 40, 6, 200
 _MAX_FILE_BYTES = 256 << 10

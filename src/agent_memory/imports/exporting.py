@@ -21,8 +21,7 @@ from agent_memory.files.durable import TEMPORARY_PREFIX, make_directories, repla
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import JsonFile, as_store_io, exists, read_bytes, remove_file, write_text
 from agent_memory.imports.base import MAX_FILE_BYTES, STEPS, Document, Found, LeftOut, Record, files_in, read_file
-from agent_memory.imports.claude_and_codex import CLAUDE_TYPES, EXPORTED
-from agent_memory.note.file_name import file_name_of
+from agent_memory.imports.programs import CLAUDE_TYPES, EXPORTED
 from agent_memory.note.frontmatter import NoteParts, Plain, flow_text, join_note, split_note
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
@@ -34,7 +33,7 @@ from agent_memory.note.note import (
     Source,
     StoredEntry,
 )
-from agent_memory.note.note_format import note_of, read_values, render_note
+from agent_memory.note.note_format import file_name_of, note_of, read_values, render_note
 from agent_memory.recall.neutral_markdown import neutral_line, shown_title, whole_note
 from agent_memory.recall.reading import ListedEntries, ListFilter, Reading
 from agent_memory.redaction.redact import redact, redact_path, stored_line
@@ -42,12 +41,10 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import edited_title, stored_agent, stored_body, stored_description, stored_tags
 from agent_memory.rules.tiers import told_of
 from agent_memory.store.store_files import Store
-from agent_memory.text.ids import ID_PATTERN, content_hash, is_id
-from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_codec import Format, InvalidValue, load_document
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.markdown import MAX_DESCRIPTION_CHARS, find_code, find_links, is_inside
-from agent_memory.text.plain_text import spliced
+from agent_memory.text.plain_text import ID_PATTERN, content_hash, day_of, is_id, iso_of, spliced
 
 Notes = Sequence[StoredEntry]
 _LISTED = Format(dict[str, tuple[str, ...]], member="files")

@@ -17,11 +17,18 @@ from agent_memory.care.tombstones import Tombstones
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import exists
 from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, Value, pieces, sections
-from agent_memory.imports.claude_and_codex import CLAUDE, CODEX
-from agent_memory.imports.databases import CHUNKS, CLAUDE_MEM, MEM0, OPENMEMORY
 from agent_memory.imports.exporting import read_json_lines
-from agent_memory.imports.markdown import BASIC_MEMORY, CURSOR_RULES, LETTA, MARKDOWN, MEMORY_BANK, OKF
-from agent_memory.imports.seeds import CURSORCLAW, INOSX
+from agent_memory.imports.markdown import (
+    BASIC_MEMORY,
+    CURSOR_RULES,
+    CURSORCLAW,
+    INOSX,
+    LETTA,
+    MARKDOWN,
+    MEMORY_BANK,
+    OKF,
+)
+from agent_memory.imports.programs import CHUNKS, CLAUDE, CLAUDE_MEM, CODEX, MEM0, OPENMEMORY
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
     Listed,
@@ -49,9 +56,8 @@ from agent_memory.rules.drafts import (
 from agent_memory.rules.forgotten import REASON, EntryTombstone, forgotten_note
 from agent_memory.store.bookkeeping import STATE_VALUE, StateKeysFiles, path_of, state_value
 from agent_memory.store.recorded_writes import ActRuns, RecordedWrites
-from agent_memory.text.ids import content_hash, is_id, mint_id
 from agent_memory.text.markdown import derive_description, derive_title
-from agent_memory.text.plain_text import counted, first_few
+from agent_memory.text.plain_text import content_hash, counted, first_few, is_id, mint_id
 
 SOURCES: Mapping[str, Source] = {
     "claude": CLAUDE,

@@ -1,11 +1,16 @@
-"""Memories that are markdown: basic-memory, Letta, memory banks, Open Knowledge Format, rules of Cursor, any directory."""
+"""Memories that are files: basic-memory, Letta, memory banks, Open Knowledge Format, rules of Cursor, any directory of markdown,
+@inosx/agent-memory and CursorClaw."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from agent_memory.errors import Error
+from agent_memory.extraction.extract import extracted
+from agent_memory.files.lines import objects_in
 from agent_memory.files.paths import names_in
 from agent_memory.imports.base import (
     Document,
@@ -16,17 +21,21 @@ from agent_memory.imports.base import (
     Source,
     beside,
     documents,
+    instant_in,
     keyed,
     kind_of,
+    need,
     read_json,
     repository_around,
     sections,
     texts_in,
 )
 from agent_memory.imports.exporting import OKF_INDEX, own_document
-from agent_memory.note.note import Kind
-from agent_memory.text.json_shape import is_object
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Sensitivity
+from agent_memory.session.history import History, Role, Turn
+from agent_memory.text.json_shape import is_list, is_object
 from agent_memory.text.markdown import first_heading
+from agent_memory.text.plain_text import content_hash, counted
 
 
 def _reader(
@@ -152,3 +161,156 @@ def _okf(each: Document, place: str) -> Iterator[Found]:
 
 
 OKF = Source("an Open Knowledge Format bundle", _reader(_okf))
+
+
+# -- @inosx/agent-memory ----------------------------------------------------------------------------------------------
+
+_ENTRY = re.compile(r"^<!-- id:(\d+) -->[ \t]*\n", re.MULTILINE)
+_HEAD = re.compile(r"\A\s*## (\d{4}-\d\d-\d\dT\d\d:\d\d)(?: · (.*))?\n")
+_BY_RULES = frozenset(
+    ("compacted", "auto-extract", "auto-handoff", "session-close", "autoextract", "autohandoff", "transcript")
+)
+_SECTIONS = {
+    Kind.DECISION: "decisões,decisões técnicas,decisions",
+    Kind.TASK: "tarefas,tasks",
+    Kind.PROJECT: "contexto,contexto de projeto,projetos,context,projects",
+}
+_KIND_OF_SECTION = {name: kind for kind, names in _SECTIONS.items() for name in names.split(",")}
+
+
+def _find_inosx(machine: Machine) -> Iterator[str]:
+    if machine.cwd:
+        yield machine.environ.get("AGENT_MEMORY_DIR") or f"{machine.cwd}/.memory"
+
+
+def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
+    """Reads the vault, a directory an agent, and the flat files of before."""
+    need(os.path.isdir(path), path, "there is no such directory")
+    place = os.path.dirname(path)
+    for each in documents(path, depth=1):
+        agent, _, category = each.name.removesuffix(".md").rpartition("/")
+        if isinstance(each, LeftOut):
+            yield each
+        elif each.name == "_project.md":
+            yield Record(each.name, each.body, "The project", kind=Kind.PROJECT, place=place,
+                         updated_at_ms=each.changed_at_ms)  # fmt: skip
+        elif agent:
+            yield from _entries(each, agent, kind_of([category]), place)
+        else:
+            yield from _sections(each, each.body, each.stem, None, place)
+    for directory in ("conversations", ".vault/checkpoints"):
+        for name in names_in(f"{path}/{directory}", lambda name: name.endswith(".json")):
+            yield from _conversation(path, f"{directory}/{name}", place)
+
+
+def _sections(each: Document, text: str, agent: str, kind: Kind | None, place: str) -> Iterator[Found]:
+    for heading, said in sections(text):
+        yield Record(
+            f"{each.name}#{heading}",
+            said.removesuffix("---").strip(),
+            heading,
+            kind=kind or _KIND_OF_SECTION.get(heading.lower(), Kind.LESSON),
+            place=place,
+            agent=agent,
+            updated_at_ms=each.changed_at_ms,
+        )
+
+
+def _conversation(path: str, name: str, place: str) -> Iterator[Found]:
+    """Yields what the built-in extractor finds worth keeping in a conversation, without a model."""
+    try:
+        told = read_json(f"{path}/{name}")
+    except Error as error:
+        yield LeftOut(name, str(error))
+        return
+    about: dict[str, Any] = told if is_object(told) else {}
+    messages = about.get("messages")
+    said = [each for each in messages if is_object(each) and not each.get("internal")] if is_list(messages) else []
+    turns = tuple(
+        Turn(number, Role.USER if each.get("role") == "user" else Role.AGENT, str(each.get("text") or ""), f"{number}")
+        for number, each in enumerate(said, 1)
+    )
+    agent, at_ms = str(about.get("agentId") or ""), instant_in(about.get("savedAt"))
+    kept = extracted(History(Harness.MANUAL, name, turns, cwd=place), now_ms=0, final_window=False)
+    for each in kept.entries:
+        id = f"{name}/{content_hash(each.body.encode())[:12]}"
+        yield Record(id, each.body, each.title, each.description or "", each.kind, each.tags, at_ms, at_ms, place,
+                     agent=agent or None)  # fmt: skip
+    if not kept.entries:
+        yield LeftOut(name, "nothing in it is worth a note")
+
+
+def _entries(each: Document, agent: str, kind: Kind, place: str) -> Iterator[Found]:
+    parts = _ENTRY.split(each.body)
+    yield from _sections(each, parts[0], agent, kind, place)  # agents write into the file, too, without an id
+    for id, text in zip(parts[1::2], parts[2::2], strict=True):
+        head = _HEAD.match(text)
+        body = (text[head.end() :] if head else text).strip().removesuffix("---").strip()
+        tags = tuple(word.removeprefix("#") for word in (head[2] or "").split()) if head else ()
+        is_made = not _BY_RULES.isdisjoint(tags)
+        yield Record(
+            f"{agent}/{each.stem}/{id}", body, kind=kind, tags=tuple(tag for tag in tags if tag not in _BY_RULES),
+            created_at_ms=instant_in(int(id)) or (ms if head and (ms := instant_in(head[1])) else None),
+            place=place, agent=agent, importance=Importance.LOW if is_made else Importance.MEDIUM,
+        )  # fmt: skip
+
+
+def _inosx_at(path: str, machine: Machine) -> Iterator[Found]:
+    within = f"{path}/.memory"
+    return keyed(_read_inosx)(within if os.path.isdir(within) else path, machine)
+
+
+INOSX = Source("@inosx/agent-memory", _inosx_at, _find_inosx)
+
+# -- CursorClaw -------------------------------------------------------------------------------------------------------
+
+_SUMMARIES = ("turn-summary", "compaction", "heartbeat")
+
+
+def _read_cursorclaw(path: str, machine: Machine) -> Iterator[Found]:
+    need(os.path.isfile(f"{path}/MEMORY.md") or os.path.isdir(f"{path}/memory"), path, "there is no MEMORY.md")
+    seen: set[str] = set()
+    for each in documents(path, depth=1):
+        is_record = isinstance(each, Document) and (each.name.startswith("memory/") or "/" not in each.name)
+        if isinstance(each, LeftOut):
+            yield each
+        elif each.name == "USER.md":
+            yield Record(each.name, each.body, "About the person", kind=Kind.PREFERENCE,
+                         updated_at_ms=each.changed_at_ms)  # fmt: skip
+        elif is_record:
+            others = 0
+            for line in each.body.split("\n"):
+                found = objects_in(line[2:].encode()).found if line.startswith("- {") else ()
+                row: dict[str, Any] = found[0] if found else {}
+                id = str(row.get("id") or content_hash(line.encode())[:12])
+                if not row.get("text"):
+                    others += bool(line.strip()) and not line.startswith("#")
+                elif id not in seen:
+                    seen.add(id)
+                    yield _claw_record(id, row)
+            if others:
+                yield LeftOut(each.name, counted(others, "line of it is no record", "lines of it are no records"))
+
+
+def _claw_record(id: str, row: dict[str, Any]) -> Found:
+    from_ = row.get("provenance")
+    about: dict[str, Any] = from_ if is_object(from_) else {}
+    word, confidence = str(about.get("sensitivity") or ""), about.get("confidence")
+    if word == "secret":
+        return LeftOut(id, "it is secret")
+    if row.get("category") in _SUMMARIES:
+        return LeftOut(id, "it says what a turn did, or that nothing happened")
+    is_share = isinstance(confidence, int | float) and 0 <= confidence <= 1
+    return Record(
+        id,
+        str(row.get("text")),
+        kind=kind_of([str(row.get("category"))]),
+        created_at_ms=instant_in(about.get("timestamp")),
+        place=GLOBAL_SCOPE,
+        agent=str(about.get("sourceChannel") or "") or None,
+        confidence=float(confidence) if is_share and confidence is not None else None,
+        sensitivity=Sensitivity.PRIVATE if word == "private-user" else Sensitivity.NORMAL,
+    )
+
+
+CURSORCLAW = Source("CursorClaw", keyed(_read_cursorclaw))

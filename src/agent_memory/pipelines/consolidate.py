@@ -35,14 +35,13 @@ from agent_memory.note.tagging import TagVocabulary
 from agent_memory.ports import Agent, Clock, HistorySource, Recorder
 from agent_memory.prompt.prompt import Frame, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.prompt.reply import parse_reply
-from agent_memory.recall.known_notes import KnownNotes
+from agent_memory.recall.note_index import KnownNotes
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.change import Change, admit, changed_ids, entries_written
 from agent_memory.rules.drafts import taken_ids
 from agent_memory.rules.forgotten import REASON, forgotten_note, without_forgotten, without_rejected
-from agent_memory.rules.plan import Plan, PlanFacts, live_when_applied, stored_when_applied
+from agent_memory.rules.plan import Plan, PlanFacts, SessionRequest, live_when_applied, stored_when_applied
 from agent_memory.rules.plan_window import (
     CHANGES_NOTHING,
     IS_NEWER,

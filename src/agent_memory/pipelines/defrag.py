@@ -16,14 +16,13 @@ from agent_memory.config import LimitsConfig
 from agent_memory.errors import EntryChanged, EntryNotFound, Error, ReplyRefused
 from agent_memory.files.locks import Locks
 from agent_memory.machines import Defrag, Model, Step, answered, finish_run, run_machine
-from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import Listed, Listing, Status, StoredEntry, reads_of, secret_ids, without_secret
+from agent_memory.note.note_format import id_in_name
 from agent_memory.pipelines.undo import footprint_if_any
 from agent_memory.ports import Agent, Clock, Recorder
 from agent_memory.prompt.prompt import Frame, plan_defrag_budget, render_defrag_prompt
 from agent_memory.prompt.reply import parse_defrag_reply
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.analyze import analyze
 from agent_memory.rules.change import ChangeGroup, Dropped, max_changes
 from agent_memory.rules.commit_message import is_ignored
@@ -38,7 +37,7 @@ from agent_memory.rules.findings import (
     left_to_judge,
     store_fingerprint,
 )
-from agent_memory.rules.plan import DefragFacts, DefragProposal
+from agent_memory.rules.plan import DefragFacts, DefragProposal, DefragRequest
 from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.rules.published import Published, SectionBudget
 from agent_memory.rules.run import DefragRun, Scan, TieringMemo
@@ -49,7 +48,7 @@ from agent_memory.section.publishing import KeepSections
 from agent_memory.store.run_files import DefragRecords, RunLog
 from agent_memory.store.store_files import Store
 from agent_memory.store.usage_ledger import UsageLedger
-from agent_memory.text.instants import DAY_MS
+from agent_memory.text.plain_text import DAY_MS
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000
 """The room for notes in full, for an agent that reads values and not a prompt."""

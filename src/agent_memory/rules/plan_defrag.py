@@ -12,7 +12,6 @@ from itertools import chain
 
 from attrs import define, evolve, field
 
-from agent_memory.note.file_name import file_name_of, folded_name
 from agent_memory.note.note import (
     Listed,
     MemoryEntry,
@@ -27,6 +26,7 @@ from agent_memory.note.note import (
     reads_of,
     strictest,
 )
+from agent_memory.note.note_format import file_name_of, folded_name
 from agent_memory.redaction.redact import stored_line
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, max_changes
 from agent_memory.rules.drafts import (
@@ -78,10 +78,8 @@ from agent_memory.rules.plan import (
     ids_of,
     kind_of,
 )
-from agent_memory.text.ids import mint_id
-from agent_memory.text.instants import latest, latest_end
 from agent_memory.text.markdown import append_see_also, derive_description, find_links, without_see_also_of
-from agent_memory.text.plain_text import clean_text, first_few
+from agent_memory.text.plain_text import clean_text, first_few, latest, latest_end, mint_id
 from agent_memory.text.salience import salient_tokens, statements
 
 Reasons = tuple[str, ...]

@@ -16,7 +16,7 @@ from itertools import pairwise
 from attrs import evolve, frozen
 
 from agent_memory.errors import MarkersAmbiguous
-from agent_memory.rules.undo_run import SectionChange
+from agent_memory.rules.change import SectionChange
 from agent_memory.session.own_marks import SECTION_END, SECTION_START
 
 SECTION_HEADING = "## Memory of earlier sessions"

@@ -16,7 +16,7 @@ from agent_memory.app import Memory, open_memory
 from agent_memory.capture.hook import HookProblem
 from agent_memory.capture.places import known_places
 from agent_memory.capture.session_event import SessionEvent
-from agent_memory.care.statistics import LARGEST_DAYS
+from agent_memory.care.use import LARGEST_DAYS
 from agent_memory.care.why_note import note_versions
 from agent_memory.documents import (
     diff_document,
@@ -51,16 +51,14 @@ from agent_memory.pipelines.undo import chosen_run
 from agent_memory.ports import Notes
 from agent_memory.recall.candidates import barrier
 from agent_memory.recall.delivery_log import DeliveryLog
-from agent_memory.recall.links import LinkSheet
 from agent_memory.recall.moment import ASKED, MAX_PROMPT_CHARS, START, Moment
-from agent_memory.recall.reading import ListFilter, ShownEntry
+from agent_memory.recall.reading import LinkSheet, ListFilter, ShownEntry
 from agent_memory.recall.search_values import MAX_HITS, SearchHit, SearchRequest
 from agent_memory.results import unwrap
-from agent_memory.rules.run_log import KEEP_RUNS
+from agent_memory.rules.change import KEEP_RUNS
 from agent_memory.serve.application import Asked, Shown
 from agent_memory.store.diffs import DiffPart
-from agent_memory.text.instants import day_of
-from agent_memory.text.plain_text import cut_chars, one_line
+from agent_memory.text.plain_text import cut_chars, day_of, one_line
 
 A_PAGE = 50
 _MOST_PAGES = 1_000_000

@@ -21,13 +21,12 @@ from agent_memory.capture.hook_files import mentions
 from agent_memory.config import Config
 from agent_memory.errors import Error, SettingsRefused, StoreIo
 from agent_memory.files.durable import fsync_directory
-from agent_memory.files.paths import lies_there, read_image, store_io
+from agent_memory.files.paths import lies_there, read_image, read_shipped, store_io
 from agent_memory.files.root import ROOT_VARIABLE, config_path
 from agent_memory.git.git_history import tracking_of
 from agent_memory.harness import Surroundings, recorded_roots
-from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.recall.moment import read_in_repository
-from agent_memory.rules.undo_run import SectionChange
+from agent_memory.rules.change import SectionChange
 from agent_memory.section.section_splice import restore_section, section_in, with_section
 from agent_memory.section.targets import Targets, told_path
 from agent_memory.setup.config_files import load_config, parse_config
@@ -47,15 +46,16 @@ from agent_memory.setup.plan import (
     SectionRecord,
     SelfTest,
     Setting,
+    SettingsFiles,
+    SetupState,
     Syntax,
     Whole,
     repository_name,
+    without_empty,
 )
 from agent_memory.setup.settings_edit import EditRefused, parse_settings, value_at
 from agent_memory.setup.settings_revision import text_of, with_placed, without_placed
-from agent_memory.setup.setup_files import SettingsFiles, SetupState, without_empty
-from agent_memory.text.ids import content_hash
-from agent_memory.text.plain_text import one_line
+from agent_memory.text.plain_text import content_hash, one_line
 
 _ROOT_KEYS = ("storage", "root")
 _MAX_INSTRUCTIONS_BYTES = 4 << 20

@@ -20,12 +20,11 @@ from agent_memory.agent.child_process import run_child
 from agent_memory.config import ScheduleConfig
 from agent_memory.errors import SchedulerFailed, StoreIo
 from agent_memory.files.durable import make_directories
-from agent_memory.files.paths import as_store_io
+from agent_memory.files.paths import as_store_io, read_shipped
 from agent_memory.files.root import ROOT_VARIABLE
-from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.rules.published import TargetFile
 from agent_memory.setup.installation import root_without
-from agent_memory.setup.plan import PlannedFile
+from agent_memory.setup.plan import PlannedFile, SettingsFiles, SetupState
 from agent_memory.setup.schedule import (
     InstalledSchedule,
     Job,
@@ -38,9 +37,7 @@ from agent_memory.setup.schedule import (
     interval_hours,
     interval_of,
 )
-from agent_memory.setup.setup_files import SettingsFiles, SetupState
-from agent_memory.text.ids import content_hash
-from agent_memory.text.plain_text import one_line
+from agent_memory.text.plain_text import content_hash, one_line
 
 _LIMIT_SECONDS = 30.0
 _MAX_REASON_CHARS = 300

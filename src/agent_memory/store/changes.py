@@ -24,7 +24,6 @@ from agent_memory.errors import (
 )
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import is_plain_name, names_below
-from agent_memory.note.file_name import file_name_of, folded_name, id_in_name
 from agent_memory.note.note import (
     TIERS_FILE,
     Listed,
@@ -35,10 +34,19 @@ from agent_memory.note.note import (
     UnreadableFile,
     folded_ids,
 )
-from agent_memory.note.note_format import render_note
+from agent_memory.note.note_format import file_name_of, folded_name, id_in_name, render_note
 from agent_memory.results import unwrap
-from agent_memory.rules.change import Applied, Change, ChangeGroup, Dropped, FileChange, FileState, Receipt, hash_of
-from agent_memory.rules.undo_run import Footprint
+from agent_memory.rules.change import (
+    Applied,
+    Change,
+    ChangeGroup,
+    Dropped,
+    FileChange,
+    FileState,
+    Footprint,
+    Receipt,
+    hash_of,
+)
 from agent_memory.store.bookkeeping import FOOTPRINT, rejected_path
 from agent_memory.store.note_files import (
     ARCHIVE,
@@ -53,7 +61,7 @@ from agent_memory.store.note_files import (
 )
 from agent_memory.store.store_database import FollowedFiles, version_ms
 from agent_memory.store.transaction import change_files
-from agent_memory.text.ids import content_hash, is_id
+from agent_memory.text.plain_text import content_hash, is_id
 
 # -- drafts -----------------------------------------------------------------------------------------------------------
 # The store as the changes so far would leave it. Nothing is written here: `file_changes` returns what to write.

@@ -10,8 +10,8 @@ from itertools import chain, repeat
 from attrs import evolve
 
 from agent_memory.errors import PathRefused, StoreIo
-from agent_memory.note.listed_json import parse_listed, render_listed
 from agent_memory.note.note import Relation, Sensitivity, StoredEntry
+from agent_memory.note.note_format import parse_listed, render_listed
 from agent_memory.note.terms import FieldTerms, note_terms
 from agent_memory.store.note_files import ARCHIVE, ReadFile, entry_or_none, read_image, standing
 from agent_memory.text.markdown import find_links

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 
 from agent_memory.errors import PathRefused, UndoRefused
 from agent_memory.note.note import TIERS_FILE, Listed, TierList
-from agent_memory.rules.change import FileChange, FileState, Receipt, hash_of
-from agent_memory.rules.undo_run import CHANGED_SINCE, Footprint, fold_files
+from agent_memory.rules.change import CHANGED_SINCE, FileChange, FileState, Footprint, Receipt, fold_files, hash_of
 from agent_memory.store.bookkeeping import MARKS
 from agent_memory.store.changes import Decided, Draft, put_tiers
 from agent_memory.store.diffs import note_changes
 from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, read_image, tiers_in
-from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.markdown import find_links
+from agent_memory.text.plain_text import ID_PATTERN
 
 _NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md|{MARKS}", re.DOTALL)
 

@@ -26,9 +26,8 @@ from agent_memory.errors import Busy, EntryUnreadable, Error, PathRefused, Store
 from agent_memory.files.durable import make_directories
 from agent_memory.files.paths import close_quietly, directory_in, names_below, open_checked
 from agent_memory.note import TERMS_VERSION
-from agent_memory.note.file_name import NOTE_ENDING
-from agent_memory.note.listed_json import LISTED_LAYOUT, parse_listed
 from agent_memory.note.note import Listed, Listing, Sensitivity, UnreadableFile
+from agent_memory.note.note_format import LISTED_LAYOUT, NOTE_ENDING, parse_listed
 from agent_memory.store.note_files import (
     ARCHIVE,
     MAX_FILE_BYTES,
@@ -46,8 +45,7 @@ from agent_memory.store.note_files import (
     unnameable,
     unreadable,
 )
-from agent_memory.text.ids import content_hash, is_id
-from agent_memory.text.plain_text import counted
+from agent_memory.text.plain_text import content_hash, counted, is_id
 
 DIRECTORY = ".cache"
 NAME = "store.db"

@@ -16,7 +16,6 @@ from attrs import evolve, frozen
 
 from agent_memory.care.tombstones import FORGOTTEN
 from agent_memory.errors import StateCorrupt
-from agent_memory.note.file_name import file_name_of, folded_name, id_in_name
 from agent_memory.note.frontmatter import (
     NotReadable,
     Plain,
@@ -27,7 +26,15 @@ from agent_memory.note.frontmatter import (
     split_note,
 )
 from agent_memory.note.note import TEAM_DIRECTORY, TIERS_FILE, MemoryEntry, Meta, Sensitivity
-from agent_memory.note.note_format import META_FIELDS, parse_note, read_values, render_note
+from agent_memory.note.note_format import (
+    META_FIELDS,
+    file_name_of,
+    folded_name,
+    id_in_name,
+    parse_note,
+    read_values,
+    render_note,
+)
 from agent_memory.note.yaml_block import comment_lines, edit_block
 from agent_memory.results import as_result
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORED
@@ -45,8 +52,7 @@ from agent_memory.rules.forgotten import (
 )
 from agent_memory.store.bookkeeping import STATE_VALUE, TOMBSTONE, Tombstone
 from agent_memory.store.note_files import parse_tiers, render_tiers
-from agent_memory.sync.merged_bookkeeping import merged_bookkeeping
-from agent_memory.sync.merging import chosen, merged_meta, merged_text, newer_first
+from agent_memory.sync.merging import chosen, merged_bookkeeping, merged_meta, merged_text, newer_first
 from agent_memory.sync.tree import (
     EMPTY,
     MAX_FILE_BYTES,
@@ -58,9 +64,8 @@ from agent_memory.sync.tree import (
     Tree,
     why_outside,
 )
-from agent_memory.text.ids import is_id
-from agent_memory.text.instants import iso_of
 from agent_memory.text.markdown import derive_description
+from agent_memory.text.plain_text import is_id, iso_of
 
 TOPICS = "topics/"
 ARCHIVE = "archive/"

@@ -17,20 +17,18 @@ from agent_memory.errors import EntryProtected, EntryUnreadable, UsageInvalid
 from agent_memory.files.durable import TEMPORARY_PREFIX
 from agent_memory.files.paths import names_below, remove_file, write_text
 from agent_memory.files.root import MOST_TEAM_FILES
-from agent_memory.note.file_name import file_name_of, id_in_name
 from agent_memory.note.note import TEAM_DIRECTORY, Kind, MemoryEntry, Sensitivity, StoredEntry, body_hash
-from agent_memory.note.note_format import render_note
+from agent_memory.note.note_format import file_name_of, id_in_name, render_note
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import has_secret
 from agent_memory.setup.config_files import TrustFile
 from agent_memory.store.note_files import entry_or_none, read_image
 from agent_memory.store.recorded_writes import RecordedWrites
-from agent_memory.store.team_notes import Team, TeamFiles, bare, read_team
+from agent_memory.store.store_files import Team, TeamFiles, bare, read_team
 from agent_memory.sync.remote import MERGED_BY, driver_settings
-from agent_memory.text.ids import content_hash
 from agent_memory.text.markdown import find_code
-from agent_memory.text.plain_text import clean_text
+from agent_memory.text.plain_text import clean_text, content_hash
 
 _ATTRIBUTES = ".gitattributes"
 _MACHINE_PATH = re.compile(r"(?:/home|/Users|[A-Za-z]:\\Users)[/\\][\w.-]+|/root/[\w.-]+|file://\S+|\bpath:/\S+")
