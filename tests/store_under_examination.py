@@ -23,8 +23,7 @@ from agent_memory.files.durable import make_directories
 from agent_memory.files.locks import Locks
 from agent_memory.git.git_history import GitRecorder
 from agent_memory.note.note import MemoryEntry, Meta
-from agent_memory.rules.change import Change
-from agent_memory.rules.published import Published
+from agent_memory.rules.change import Change, Published
 from agent_memory.setup.config_files import Effective
 from agent_memory.store.store_files import Store
 from agent_memory.text.plain_text import mint_id

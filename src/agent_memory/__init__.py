@@ -47,7 +47,16 @@ if TYPE_CHECKING:
     from agent_memory.recall.reading import ListedEntries, ListFilter, ReadEntry, Reading, ShownEntry
     from agent_memory.recall.search_values import Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest, Snippet
     from agent_memory.recall.searching import Searching
-    from agent_memory.rules.change import Applied, Change, ChangeGroup, Dropped, Receipt
+    from agent_memory.rules.change import (
+        Applied,
+        Change,
+        ChangeGroup,
+        Dropped,
+        Published,
+        Receipt,
+        SectionBudget,
+        Target,
+    )
     from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft
     from agent_memory.rules.findings import Analysis, Finding
     from agent_memory.rules.plan import (
@@ -60,7 +69,6 @@ if TYPE_CHECKING:
         Plan,
         SessionRequest,
     )
-    from agent_memory.rules.published import Published, SectionBudget, Target
     from agent_memory.rules.run import DefragRun, Run, Settled
     from agent_memory.section.publishing import Publisher
     from agent_memory.section.targets import Targets

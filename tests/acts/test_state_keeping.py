@@ -15,8 +15,7 @@ from agent_memory.caller import Caller
 from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound, StoreIo
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.rules.change import Change
-from agent_memory.rules.published import Published
+from agent_memory.rules.change import Change, Published
 from agent_memory.store.bookkeeping import MAX_VALUE_BYTES
 from agent_memory.store.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks

@@ -20,8 +20,8 @@ from agent_memory.care.checks import Finding
 from agent_memory.config import Config, LlmConfig, StorageConfig
 from agent_memory.errors import MarkersAmbiguous, TargetRefused
 from agent_memory.note.note import Sensitivity
+from agent_memory.rules.change import Published, PublishedTarget, RenderedSection
 from agent_memory.rules.forgotten import EntryTombstone
-from agent_memory.rules.published import Published, PublishedTarget, RenderedSection
 from agent_memory.store.bookkeeping import TOMBSTONE
 from agent_memory.text.plain_text import HOUR_MS, iso_of
 from faults import each_failure, failing_on

@@ -13,9 +13,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.errors import Error
 from agent_memory.note.note import Harness, MemoryEntry, Meta, Origin, Source, Status, StoredEntry, TierList
 from agent_memory.pipelines.defrag import DefragIo, defrag
-from agent_memory.rules.change import Change, SectionChange
+from agent_memory.rules.change import Change, Published, PublishedTarget, SectionChange
 from agent_memory.rules.plan import AgentReply, AgentRequest, DefragRequest
-from agent_memory.rules.published import Published, PublishedTarget
 from agent_memory.rules.run import DefragRun
 from agent_memory.section.publishing import KeepSections
 from agent_memory.store.run_files import RunLog

@@ -23,10 +23,10 @@ from agent_memory.note.note import (
     Usage,
 )
 from agent_memory.prompt.prompt import DefragBudget, Frame, plan_defrag_budget, render_defrag_prompt
+from agent_memory.rules.change import SectionBudget
 from agent_memory.rules.drafts import ECHOED
 from agent_memory.rules.findings import Analysis, Finding, FindingKind
 from agent_memory.rules.plan import KINDS, DefragRequest
-from agent_memory.rules.published import SectionBudget
 from agent_memory.rules.shown import choose_shown
 from agent_memory.text.plain_text import ID_PATTERN
 

@@ -26,7 +26,7 @@ from agent_memory.recall.ranking import (
     with_successors,
 )
 from agent_memory.recall.search_values import NoteLink, ScorePart
-from agent_memory.rules.published import Target
+from agent_memory.rules.change import Target
 from agent_memory.section.publishing import render_section
 from agent_memory.setup.harnesses import SETUPS, context_of
 from agent_memory.text.plain_text import DAY_MS

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import Importance, Kind, Origin, Sensitivity, StoredEntry, Tier, TierList, Usage
-from agent_memory.rules.change import max_changes
+from agent_memory.rules.change import SectionBudget, max_changes
 from agent_memory.rules.findings import Finding, FindingKind
 from agent_memory.rules.plan import Archive, Merge, fingerprint_of, ids_of
-from agent_memory.rules.published import SectionBudget
 from agent_memory.rules.tidied import chosen_tiers, due_archivings, surplus, tidied
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored
 

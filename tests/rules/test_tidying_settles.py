@@ -22,11 +22,11 @@ from agent_memory.note.note import (
     Usage,
 )
 from agent_memory.rules.analyze import analyze
+from agent_memory.rules.change import SectionBudget
 from agent_memory.rules.features import AnalysisFacts
 from agent_memory.rules.findings import FindingKind
 from agent_memory.rules.plan import DefragFacts, DefragPlan
 from agent_memory.rules.plan_defrag import plan_defrag
-from agent_memory.rules.published import SectionBudget
 from agent_memory.rules.tidied import due_archivings, tidied
 from agent_memory.rules.tiers import resolve_tiers, tier_facts, tiers_after
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored

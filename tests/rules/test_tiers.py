@@ -22,9 +22,8 @@ from agent_memory.note.note import (
     Usage,
     standing_tiers,
 )
-from agent_memory.rules.change import Change, ChangeGroup
+from agent_memory.rules.change import Change, ChangeGroup, SectionBudget
 from agent_memory.rules.plan import DefragPlan
-from agent_memory.rules.published import SectionBudget
 from agent_memory.rules.tiers import (
     HEADING_CHARS,
     Resolved,

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from agent_memory.note.note import GLOBAL_SCOPE, Kind, Listed, Meta, Origin, Sensitivity, StoredEntry, TierList
 from agent_memory.recall.neutral_markdown import whole_note
-from agent_memory.rules.published import RenderedSection, SectionBudget, Target
+from agent_memory.rules.change import RenderedSection, SectionBudget, Target
 from agent_memory.section.publishing import WARM_HEADING, render_section
 from agent_memory.section.section_splice import SECTION_HEADING, splice_section
 from agent_memory.session.own_marks import SECTION_END, SECTION_START

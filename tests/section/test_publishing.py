@@ -11,8 +11,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, StoreIo
 from agent_memory.note.note import Listing, MemoryEntry, Meta, TierList, UnreadableFile
-from agent_memory.rules.change import Change, SectionChange
-from agent_memory.rules.published import Published, SectionBudget, Target, TargetFile
+from agent_memory.rules.change import Change, Published, SectionBudget, SectionChange, Target, TargetFile
 from agent_memory.section.publishing import Publisher
 from agent_memory.section.targets import Targets
 from agent_memory.session.own_marks import SECTION_START

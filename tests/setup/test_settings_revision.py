@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from agent_memory.rules.published import TargetFile
+from agent_memory.rules.change import TargetFile
 from agent_memory.setup.plan import Element, Entry, FileRecord, Member, Part, PlannedFile, Whole
 from agent_memory.setup.settings_edit import EditRefused
 from agent_memory.setup.settings_revision import with_placed, without_placed

@@ -439,7 +439,7 @@ class Memory:
     @cached_property
     def publisher(self) -> late.publishing.Publisher:
         shown = self.config.agents_md
-        budget = late.published.SectionBudget(shown.hot_chars, shown.warm_lines)
+        budget = late.change.SectionBudget(shown.hot_chars, shown.warm_lines)
         return late.publishing.Publisher(
             self.store, self.targets, budget, team_at=self.team_at, branch_mark=self.branch_mark
         )
@@ -451,7 +451,7 @@ class Memory:
         dry_run: bool = False,
         keep: late.publishing.KeepSections | None = None,
         after_act: bool = False,
-    ) -> Result[late.published.Published, Error]:
+    ) -> Result[late.change.Published, Error]:
         """Updates the managed section of every configured target, or of these files. `keep` is told how sections are
         about to change. `after_act`: a file without a section is left alone while there is nothing to show, and one
         whose directory is missing is not mentioned. A configured path is absolute or below `~`; any other is relative
@@ -464,7 +464,7 @@ class Memory:
         by_hand = None if paths is None else as_result(self._keep_for_uninstall)
         switches = self.switches()
         if paths is None and switches.everywhere is not None:
-            return Success(late.published.Published())
+            return Success(late.change.Published())
         due = [evolve(each, once_it_shows=after_act) for each in self._targets_at(full)]
         for at, each in enumerate(due):  # a project that memory stays out of is shown nothing any more
             if each.scopes != frozenset({GLOBAL_SCOPE}) and switches.off(os.path.dirname(each.path)) is not None:
@@ -475,7 +475,7 @@ class Memory:
                 self.warn(notice)
         return published
 
-    def _targets_at(self, paths: Iterable[str]) -> tuple[late.published.Target, ...]:
+    def _targets_at(self, paths: Iterable[str]) -> tuple[late.change.Target, ...]:
         is_committed = partial(late.git_history.may_be_committed, environ=self.environ)
         return late.targets.chosen_targets(paths, home_of(self.environ), self.scope_of, is_committed)
 
@@ -486,11 +486,11 @@ class Memory:
                 late.plan.SetupState(home_of(self.environ)), self.targets, first, BY_HAND
             )
 
-    def section_here(self, scope: str | None = None) -> Result[late.published.RenderedSection, Error]:
+    def section_here(self, scope: str | None = None) -> Result[late.change.RenderedSection, Error]:
         """Returns the section that a file in the working directory would hold, or one of this scope."""
         in_repository = may_be_in_work_tree(self.cwd)
         scopes = frozenset({scope} if scope else {GLOBAL_SCOPE, self.scope_here()})
-        return self.publisher.render(late.published.Target(f"{self.cwd}/-", scopes, in_repository))
+        return self.publisher.render(late.change.Target(f"{self.cwd}/-", scopes, in_repository))
 
     # -- consolidate, defrag, undo ------------------------------------------------------------------------------------
 

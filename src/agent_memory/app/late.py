@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines import backfill, consolidate, defrag, handing_over, undo
     from agent_memory.prompt import prompt
     from agent_memory.recall import embedding, note_index, search_values, searching
-    from agent_memory.rules import change, forgotten, published, run
+    from agent_memory.rules import change, forgotten, run
     from agent_memory.section import publishing, targets
     from agent_memory.session import found_session, history, queue, turns
     from agent_memory.setup import installation, plan, scheduling

@@ -171,7 +171,10 @@ def read_repository(directory: str, environ: "Mapping[str, str]") -> Repository:
 
 def scope_at(common: str, depth: int = _MOST_CLONES) -> str:
     """Returns the key of the repository with this common directory. A local clone has the key of its original."""
-    url = chosen_remote(_remotes(common))
+    config = os.fsdecode(_read(f"{common}/config"))
+    url = chosen_remote(
+        tuple((name, url) for kind, name, key, url in _settings(config) if (kind, key) == ("remote", "url"))
+    )
     key = remote_scope_key(url)
     if key is not None:
         return key
@@ -269,12 +272,6 @@ def _checked_out(git_directory: str, common: str) -> tuple[str | None, str | Non
     branch = name.removeprefix("refs/heads/")
     # .invalid: refs are stored in another format
     return (None if branch in (name, ".invalid") else branch), os.fsdecode(commit) if commit else None
-
-
-def _remotes(common: str) -> tuple[tuple[str, str], ...]:
-    """Returns (remote, URL) pairs."""
-    config = os.fsdecode(_read(f"{common}/config"))
-    return tuple((name, url) for kind, name, key, url in _settings(config) if (kind, key) == ("remote", "url"))
 
 
 def _settings(config: str) -> "Iterator[tuple[str, str, str, str]]":

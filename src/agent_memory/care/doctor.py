@@ -37,9 +37,9 @@ from agent_memory.recall.reading import Reading
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
 from agent_memory.rules.analyze import analyze_features
+from agent_memory.rules.change import Published
 from agent_memory.rules.drafts import taken_ids
 from agent_memory.rules.features import AnalysisFacts, Features
-from agent_memory.rules.published import Published
 from agent_memory.setup.config_files import Effective
 from agent_memory.store.bookkeeping import SESSION_MARK, TagVocabularyFile
 from agent_memory.store.note_files import TOPICS

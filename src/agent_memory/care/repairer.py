@@ -24,9 +24,8 @@ from agent_memory.note.frontmatter import NotReadable, split_note
 from agent_memory.note.note import Listing, MemoryEntry
 from agent_memory.note.note_format import HEADLESS, id_in_name, render_note
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.change import FileChange, FileState
+from agent_memory.rules.change import FileChange, FileState, Published
 from agent_memory.rules.drafts import taken_ids
-from agent_memory.rules.published import Published
 from agent_memory.store.note_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.transaction import change_files

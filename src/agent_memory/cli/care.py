@@ -56,7 +56,10 @@ def _doctor(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.secrets:
         from agent_memory.care.files import search_secrets
 
-        return _report_secrets(search_secrets(memory.real_root, memory.git_process, console.progress), console)
+        search = search_secrets(memory.real_root, memory.git_process, console.progress)
+        console.answer(fields_of(search), *_secret_lines(search))
+        console.warn(*(f"not looked at: {reason}" for reason in search.unread))
+        return 1 if search.secrets or search.unread else 0
     fixed: dict[str, Any] = {}
     if arguments.fix:
         repair, report = unwrap(memory.repair(console.progress))
@@ -100,13 +103,6 @@ def _first(texts: list[str]) -> list[str]:
 
 _ID = re.compile(r"id__[1-9A-HJ-NP-Za-km-z]{6}")
 _COMMIT_CHARS = 10
-
-
-def _report_secrets(search: SecretSearch, console: Console) -> int:
-    """Shows it, and returns the exit code: 1 when something was found, or could not be looked at."""
-    console.answer(fields_of(search), *_secret_lines(search))
-    console.warn(*(f"not looked at: {reason}" for reason in search.unread))
-    return 1 if search.secrets or search.unread else 0
 
 
 def _secret_lines(search: SecretSearch) -> Iterator[str]:

@@ -76,7 +76,16 @@ def _state(arguments: argparse.Namespace, console: Console) -> None:
         raise UsageInvalid(problem, f"The call is `memory state {act}{''.join((' KEY', ' VALUE')[:wanted])}`.")
     memory = open_here(console)
     if act == "list":
-        _list_state(memory, console)
+        kept = memory.state.list()
+        unreadable = [str(error) for error in kept.unreadable]
+        console.answer({"state": list(map(_state_document, kept.values)), "unreadable": unreadable})
+        rows: list[tuple[str, ...]] = []
+        for each in kept.values:
+            day = "" if each.updated_at_ms is None else day_of(each.updated_at_ms)
+            rows.append((each.key, day, one_line(each.json, _TABLE_CHARS) if console.is_terminal else each.json))
+        nothing = "No state yet. `memory state set KEY VALUE` stores a value."
+        _print_rows(console, ("key", "set", "value"), rows, nothing)
+        console.warn(*unreadable)
     elif act == "get":
         value = unwrap(memory.state.get(key))
         if value is None:
@@ -98,19 +107,6 @@ def _state(arguments: argparse.Namespace, console: Console) -> None:
     else:
         value = unwrap(memory.state.delete(key))
         console.answer(_state_document(value), f"Deleted {value.key}; git still has its value")
-
-
-def _list_state(memory: Memory, console: Console) -> None:
-    kept = memory.state.list()
-    unreadable = [str(error) for error in kept.unreadable]
-    console.answer({"state": list(map(_state_document, kept.values)), "unreadable": unreadable})
-    rows: list[tuple[str, ...]] = []
-    for each in kept.values:
-        day = "" if each.updated_at_ms is None else day_of(each.updated_at_ms)
-        rows.append((each.key, day, one_line(each.json, _TABLE_CHARS) if console.is_terminal else each.json))
-    nothing = "No state yet. `memory state set KEY VALUE` stores a value."
-    _print_rows(console, ("key", "set", "value"), rows, nothing)
-    console.warn(*unreadable)
 
 
 def _state_document(value: StateValue) -> dict[str, Any]:

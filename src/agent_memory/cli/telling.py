@@ -16,7 +16,7 @@ from agent_memory.note.note import Harness
 from agent_memory.recall.assembling import BUILT_IN
 from agent_memory.recall.candidates import InjectRequest
 from agent_memory.results import unwrap
-from agent_memory.rules.published import PublishedTarget
+from agent_memory.rules.change import PublishedTarget
 
 # -- inject -----------------------------------------------------------------------------------------------------------
 

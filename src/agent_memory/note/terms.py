@@ -185,14 +185,10 @@ def chunk_terms(chunk: str) -> ChunkTerms:
 
 
 def _analyse(chunk: str) -> ChunkTerms:
-    if _is_word(chunk):
+    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle()):
         word = chunk.lower()[:MAX_TERM_CHARS]
         return ChunkTerms((), (word,)) if word in STOP_WORDS else ChunkTerms((_stem(word),))
     return _split(_CONTRACTION.sub("", chunk))
-
-
-def _is_word(chunk: str) -> bool:
-    return chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle())
 
 
 _cached_terms = lru_cache(maxsize=_CACHED_CHUNKS)(_analyse)
@@ -259,7 +255,7 @@ def _published_stemmer() -> Callable[[str], str]:
 
 
 def _stem(word: str) -> str:
-    return english_stem(base_form(word)) if _ENGLISH_WORD.fullmatch(word) else word
+    return english_stem(_BASE_FORMS.get(word, word)) if _ENGLISH_WORD.fullmatch(word) else word
 
 
 def slips_between(one: str, other: str, most: int) -> int:
@@ -285,8 +281,3 @@ STOP_WORDS = _TABLE.words("stop")
 
 _FORMS = (group.split() for group in " ".join(_TABLE.lines["forms"]).split(";"))
 _BASE_FORMS = {form: base for base, *forms in _FORMS for form in forms}
-
-
-def base_form(word: str) -> str:
-    """Returns the base form of a folded English word (`went` is `go`, `indices` are `index`), or the word itself."""
-    return _BASE_FORMS.get(word, word)

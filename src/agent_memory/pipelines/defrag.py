@@ -24,7 +24,7 @@ from agent_memory.prompt.prompt import Frame, plan_defrag_budget, render_defrag_
 from agent_memory.prompt.reply import parse_defrag_reply
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.analyze import analyze
-from agent_memory.rules.change import ChangeGroup, Dropped, max_changes
+from agent_memory.rules.change import ChangeGroup, Dropped, Published, SectionBudget, max_changes
 from agent_memory.rules.commit_message import is_ignored
 from agent_memory.rules.drafts import taken_ids
 from agent_memory.rules.features import AnalysisFacts
@@ -39,7 +39,6 @@ from agent_memory.rules.findings import (
 )
 from agent_memory.rules.plan import DefragFacts, DefragProposal, DefragRequest
 from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag
-from agent_memory.rules.published import Published, SectionBudget
 from agent_memory.rules.run import DefragRun, Scan, TieringMemo
 from agent_memory.rules.shown import choose_shown, most_urgent_ids
 from agent_memory.rules.tidied import due_archivings, ids_without_room, surplus

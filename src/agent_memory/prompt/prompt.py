@@ -144,11 +144,15 @@ def plan_prompt_budget(template: str, max_prompt_chars: int, catalog: Sequence[L
 def render_consolidate_prompt(template: str, facts: PromptFacts) -> str:
     """Returns the prompt. The same facts give the same text; all data and nothing else is in the fences."""
     frame, request = facts.frame, facts.request
+    lines = fitting(map(_catalog_line, facts.catalog), facts.budget.catalog_chars)
+    unlisted = len(facts.catalog) - len(lines)
+    if unlisted:
+        lines.append(f"({unlisted:,} more, less related, are not listed)")
     parts = {
         "fence": frame.fence,
         "session": frame.fenced(_session(facts)),
         "tags": frame.fenced(" ".join(fitting(facts.vocabulary, _TAGS_CHARS)) or "(none yet)"),
-        "catalog": frame.fenced(_catalog(facts)),
+        "catalog": frame.fenced("\n".join(lines)),
         "notes": "\n\n".join(frame.note(each.meta.id, _note(each)) for each in request.shown) or "(none)",
         "transcript": frame.fenced("\n".join(turn_lines(request.window.turns))),
         "closing": _closing(facts),
@@ -189,14 +193,6 @@ def _closing(facts: PromptFacts) -> str:
             f"This session has a handoff already, {request.handoff_id}: bring it up to date in `updates` instead of writing another."
         )
     return " ".join(sentences)
-
-
-def _catalog(facts: PromptFacts) -> str:
-    lines = fitting(map(_catalog_line, facts.catalog), facts.budget.catalog_chars)
-    unlisted = len(facts.catalog) - len(lines)
-    if unlisted:
-        lines.append(f"({unlisted:,} more, less related, are not listed)")
-    return "\n".join(lines)
 
 
 def _catalog_line(listed: Listed) -> str:

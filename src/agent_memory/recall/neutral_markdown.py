@@ -68,7 +68,9 @@ def _neutral_lines(lines: list[str], shift: int) -> Iterator[str]:
                 yield fence
                 fence = previous = ""
             else:
-                yield _neutral_code(_dedented(line, dent))
+                # Returns the line with its indentation or quotation marks reduced by those of the line with the fence.
+                kept = re.match(r"[ \t>]*", line[:dent])
+                yield _neutral_code(line[kept.end() :] if kept else line)
             continue
         parts = _LINE.fullmatch(line)
         markers, content = (parts["markers"], parts["text"]) if parts else ("", line)
@@ -138,12 +140,6 @@ def _highest_heading(lines: list[str]) -> int:
 def _closes(line: str, fence: str) -> bool:
     marker = line.strip(" \t>")
     return len(marker) >= len(fence) and set(marker) == {fence[0]}
-
-
-def _dedented(line: str, columns: int) -> str:
-    """Returns the line with its indentation or quotation marks reduced by those of the line with the fence."""
-    kept = re.match(r"[ \t>]*", line[:columns])
-    return line[kept.end() :] if kept else line
 
 
 # -- a note, shown ----------------------------------------------------------------------------------------------------

@@ -24,9 +24,8 @@ from agent_memory.note.note import (
 )
 from agent_memory.note.note_format import file_name_of
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.rules.change import Change, ChangeGroup, Dropped, entries_written
+from agent_memory.rules.change import Change, ChangeGroup, Dropped, SectionBudget, entries_written
 from agent_memory.rules.findings import Analysis
-from agent_memory.rules.published import SectionBudget
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry
 from agent_memory.text.plain_text import Count, EntryId, Words

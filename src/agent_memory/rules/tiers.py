@@ -29,8 +29,8 @@ from agent_memory.text.plain_text import DAY_MS, counted, has_passed, one_line
 from agent_memory.text.salience import statements, typed_tokens
 
 if TYPE_CHECKING:  # the prompt hook scores notes, but plans nothing
+    from agent_memory.rules.change import SectionBudget
     from agent_memory.rules.plan import DefragPlan
-    from agent_memory.rules.published import SectionBudget
 
 HEADING_CHARS = 100
 """Characters written around a note that is shown whole, besides its title: heading mark, origin, date, blank lines."""

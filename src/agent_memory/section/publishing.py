@@ -25,8 +25,15 @@ from agent_memory.recall.neutral_markdown import facts_beside, neutral_line, who
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.analyze import contradicted_in
-from agent_memory.rules.change import SectionChange
-from agent_memory.rules.published import Published, PublishedTarget, RenderedSection, SectionBudget, Target, TargetFile
+from agent_memory.rules.change import (
+    Published,
+    PublishedTarget,
+    RenderedSection,
+    SectionBudget,
+    SectionChange,
+    Target,
+    TargetFile,
+)
 from agent_memory.rules.tiers import told_of, why_not_nearer
 from agent_memory.section.section_splice import SECTION_HEADING, Spliced, rule_head, with_section
 from agent_memory.section.targets import Targets

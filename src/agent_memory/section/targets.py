@@ -35,7 +35,7 @@ from agent_memory.files.root import absolute, local_state_directory
 from agent_memory.note.note import GLOBAL_SCOPE
 from agent_memory.recall.moment import read_everywhere, read_in_repository
 from agent_memory.results import as_result
-from agent_memory.rules.published import Target, TargetFile
+from agent_memory.rules.change import Target, TargetFile
 from agent_memory.section.section_splice import section_in
 from agent_memory.session.own_marks import SECTION_END, SECTION_START
 

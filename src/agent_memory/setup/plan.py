@@ -23,7 +23,7 @@ from agent_memory.files.paths import JsonFile, as_store_io, lies_there, read_ima
 from agent_memory.files.root import is_directory, local_state_directory
 from agent_memory.redaction.redact import redact
 from agent_memory.results import T, unwrap
-from agent_memory.rules.published import TargetFile
+from agent_memory.rules.change import TargetFile
 from agent_memory.section.targets import Targets
 from agent_memory.text.json_codec import Format, matching, tagged_union
 from agent_memory.text.plain_text import content_hash

@@ -22,7 +22,7 @@ from agent_memory.errors import SchedulerFailed, StoreIo
 from agent_memory.files.durable import make_directories
 from agent_memory.files.paths import as_store_io, read_shipped
 from agent_memory.files.root import ROOT_VARIABLE
-from agent_memory.rules.published import TargetFile
+from agent_memory.rules.change import TargetFile
 from agent_memory.setup.installation import root_without
 from agent_memory.setup.plan import PlannedFile, SettingsFiles, SetupState
 from agent_memory.setup.schedule import (

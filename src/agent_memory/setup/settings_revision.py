@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import evolve
 
-from agent_memory.rules.published import TargetFile
+from agent_memory.rules.change import TargetFile
 from agent_memory.setup.plan import Element, Entry, FileRecord, Member, PlannedFile, Syntax, Whole
 from agent_memory.setup.settings_edit import (
     BOM,
