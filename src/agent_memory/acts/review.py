@@ -44,7 +44,7 @@ from agent_memory.rules.information import KEPT_SHARE, distinct_lines, lost_cont
 from agent_memory.rules.plan import DefragFacts, DefragProposal, Merge
 from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.rules.plan_window import CHANGES_NOTHING, IS_NEWER, STORED_ALREADY
-from agent_memory.store.bookkeeping import REVIEW_MARK, TOMBSTONE, ReviewMark, ReviewMarks, rejected_path, review_path
+from agent_memory.store.bookkeeping import REVIEW_MARK, TOMBSTONE, ReviewMark, rejected_path, review_mark, review_path
 from agent_memory.text.markdown import without_see_also
 from agent_memory.text.plain_text import DAY_MS, ID_PATTERN, counted, day_of, has_passed, one_line
 from agent_memory.text.salience import content_terms, coverage
@@ -140,7 +140,7 @@ class Reviewing:
 
     service: MemoryService
     runs: ActRuns
-    marks: ReviewMarks
+    root: str
     examination: Examination
     grounding_of: Callable[[str, Sequence[Named], float], tuple[tuple[Grounding, ...], ...]]
     """Says what became of the files that notes of a place name, as far as git answers in so many seconds."""
@@ -178,7 +178,7 @@ class Reviewing:
         ]
         waiting: dict[str, ReviewItem] = {}
         for item in found:
-            mark = self.marks.get(item.key)
+            mark = review_mark(self.root, item.key)
             until_ms = None if mark is None or has_passed(mark.until_ms, now_ms) else mark.until_ms
             is_decided = mark is not None and mark.until_ms is None
             if not is_decided and (new_since is None or any(note.meta.id in new for note in item.notes)):
@@ -257,7 +257,7 @@ class Reviewing:
         if act not in item.acts:
             can = ", ".join(item.acts)
             raise UsageInvalid(f"{act} is not possible here", f"Possible are {can}.")
-        decided = self.marks.get(item.key)
+        decided = review_mark(self.root, item.key)
         if decided is not None and decided.until_ms is None:
             raise EntryChanged(item.notes[0].meta.id if item.notes else item.key)
         stored = [unwrap(self.service.writes.store.read(each.meta.id)) for each in item.notes]

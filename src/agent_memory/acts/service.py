@@ -293,7 +293,7 @@ class MemoryService:
         self.caller.only_a_person(act)
 
         def trusted(stored: StoredEntry) -> MemoryEntry:
-            if stored.meta.sensitivity is Sensitivity.SECRET:
+            if stored.meta.is_secret:
                 raise EntryProtected(id, act, "secret")
             return MemoryEntry(change(stored.meta), stored.body)
 
@@ -336,7 +336,7 @@ class MemoryService:
     def _mine(self, id: str, act: str, *, archived: bool = False) -> StoredEntry:
         """Returns the note, if this caller may act on it: secret notes are not an agent's business."""
         stored = unwrap(self.store.read(id, archived=archived))
-        if stored.meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent:
+        if stored.meta.is_secret and self.caller.is_agent:
             raise EntryProtected(id, f"{act} by an agent", "secret")
         return stored
 

@@ -42,7 +42,6 @@ from agent_memory.note.note import (
     Harness,
     Listed,
     Meta,
-    Sensitivity,
     Source,
     Status,
     StoredEntry,
@@ -359,8 +358,8 @@ class Memory:
     @property
     def reviewing(self) -> late.review.Reviewing:
         """Lists what waits for a person's decision, and decides."""
-        marks = late.bookkeeping.ReviewMarks(self.real_root)
-        return late.review.Reviewing(self.service, self.runs, marks, self._examination(), self._grounding_in_trunk)
+        known, ground = self._examination(), self._grounding_in_trunk
+        return late.review.Reviewing(self.service, self.runs, self.real_root, known, ground)
 
     def _grounding_in_trunk(
         self, scope: str, named: Sequence[Named], seconds: float
@@ -1022,7 +1021,7 @@ class Memory:
 
     def _titles(self) -> Mapping[str, str]:
         notes = (each.meta for each in unwrap(self.store.list()).entries)
-        return {meta.id: meta.title for meta in notes if meta.sensitivity is not Sensitivity.SECRET}
+        return {meta.id: meta.title for meta in notes if not meta.is_secret}
 
     @as_result
     def diff_since(self, when: int | str) -> tuple[str | None, tuple[late.diffs.DiffPart, ...]]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from attrs import evolve, field, frozen
 
 from agent_memory.errors import Error, StateCorrupt
-from agent_memory.note.note import Listed, Meta, Sensitivity, StoredEntry
+from agent_memory.note.note import Listed, Meta, StoredEntry
 from agent_memory.note.note_format import MAX_NAME_BYTES, file_name_of, folded_name, is_safe_name
 from agent_memory.note.tagging import VOCABULARY_FILE, Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 from agent_memory.redaction.redact import redact
@@ -184,7 +184,7 @@ def examine_note(file: NoteFile) -> Iterator[Finding]:
         words = "It holds unresolved merge-conflict markers, so no run touches it; edit it"
         yield MERGE_CONFLICT.found(note.path, words)
     yield from examine_name(note)
-    if meta.sensitivity is not Sensitivity.SECRET and (secrets := redact(file.text).found):
+    if not meta.is_secret and (secrets := redact(file.text).found):
         kinds = ", ".join(name for name, _ in secrets)
         words = f"It seems to hold a secret ({kinds}), so git leaves it out; remove and revoke the secret"
         yield SECRET.found(note.path, words)

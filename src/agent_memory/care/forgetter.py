@@ -32,7 +32,7 @@ from agent_memory.files.paths import (
 )
 from agent_memory.git.git_history import purge_history
 from agent_memory.git.git_process import GitProcess
-from agent_memory.note.note import TIERS_FILE, Harness, MemoryEntry, Meta, Sensitivity, StoredEntry
+from agent_memory.note.note import TIERS_FILE, Harness, MemoryEntry, Meta, StoredEntry
 from agent_memory.note.note_format import render_note
 from agent_memory.ports import Clock
 from agent_memory.results import unwrap
@@ -341,7 +341,7 @@ def _gone_notes(
         paths.setdefault(file.id or "", []).append(file.path)
     titles: dict[str, str | None] = dict.fromkeys(paths, "(not a readable note)")
     for id, stored in newest.items():
-        titles[id] = None if stored.meta.sensitivity is Sensitivity.SECRET else stored.meta.title
+        titles[id] = None if stored.meta.is_secret else stored.meta.title
     return tuple(GoneNote(id, titles[id], tuple(found), id in kept_ids) for id, found in paths.items())
 
 
@@ -371,4 +371,4 @@ def _mentions(staying: Iterable[NoteFile], gone: Iterable[StoredEntry]) -> tuple
 
 
 def _title_of(meta: Meta) -> str:
-    return "(secret)" if meta.sensitivity is Sensitivity.SECRET else meta.title
+    return "(secret)" if meta.is_secret else meta.title

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from attrs import Factory, evolve, field, frozen
@@ -27,6 +27,7 @@ from agent_memory.files.paths import (
     subdirectories,
     write_text,
 )
+from agent_memory.harness import any_json as get
 from agent_memory.note.note import TIERS_FILE, StoredEntry, TierList
 from agent_memory.note.note_format import is_note_name
 from agent_memory.recall.delivery_log import DELIVERIES
@@ -307,19 +308,19 @@ def forgetful_report(data: bytes, words: TraceWords) -> bytes:
     """Returns the report of a run without the session and with `(forgotten)` in place of any text that states what was
     forgotten. Ids of notes stay, so that the log still tells what the run changed. The same bytes if nothing is
     forgotten."""
-    report = _document(data)
+    report = get.parsed(data)
     if not is_object(report):
         raise StateCorrupt(REPORT, ("it is not a report",))
-    sessions = filter(is_object, _list_at(report, "sessions") if words.session_id is not None else ())
+    sessions = filter(is_object, get.items(report, "sessions") if words.session_id is not None else ())
     gone = [each for each in sessions if each.get("session") == words.session_id]
     outcomes = filter(is_object, (each.get("outcome") for each in gone))
     # The report may repeat elsewhere what it says of the session.
-    said = {text for outcome in outcomes for text in _list_at(outcome, "dropped") if isinstance(text, str) and text}
+    said = {text for outcome in outcomes for text in get.items(outcome, "dropped") if isinstance(text, str) and text}
 
     def without(value: Any) -> Any:
         if is_object(value):
             told = {key: without(each) for key, each in value.items()}
-            is_gone = not words.ids.isdisjoint((*_list_at(value, "ids"), *_list_at(value, "newIds")))
+            is_gone = not words.ids.isdisjoint((*get.items(value, "ids"), *get.items(value, "newIds")))
             return {**told, "words": FORGOTTEN} if is_gone and value.get("words") else told
         if is_list(value):
             return [without(each) for each in value if each not in gone]
@@ -334,7 +335,7 @@ def forgetful_report(data: bytes, words: TraceWords) -> bytes:
 
 def forgetful_commits(data: bytes, words: TraceWords) -> bytes:
     """Returns pending commits without the words of those about what was forgotten: their paths stay."""
-    commits = _document(data)
+    commits = get.parsed(data)
     if not is_list(commits):
         raise StateCorrupt("owed.json", ("it is not a list of pending commits",))
     cleaned = [*commits]
@@ -343,18 +344,6 @@ def forgetful_commits(data: bytes, words: TraceWords) -> bytes:
         if is_object(commit) and (words.names_one(text) or words.is_in(text)):
             cleaned[number] = {**commit, "subject": FORGOTTEN, "body": "", "thread_id": None}
     return data if cleaned == commits else _dumped(cleaned)
-
-
-def _document(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _list_at(document: Mapping[str, Any], key: str) -> list[Any]:
-    value = document.get(key)
-    return value if is_list(value) else []
 
 
 def _dumped(document: Any) -> bytes:

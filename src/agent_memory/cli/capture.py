@@ -24,7 +24,7 @@ from agent_memory.cli.console import (
     tags_of,
     text_of,
 )
-from agent_memory.cli.dialogue import open_here
+from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import fields_of, iso_or_none
 from agent_memory.errors import (
     ActRefused,
@@ -247,9 +247,8 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
         counts = plan.counts(harness)
         console.out(f"  {harness:12} {', '.join(f'{counts[s]:,} {_WORDS[s]}' for s in SIGHTS if counts[s])}")
     done = plan if arguments.dry_run else unwrap(put_backfill(io, plan))
-    console.warn(*(one_line(problem, _PROBLEM_CHARS) for problem in done.problems[:_MOST_PROBLEMS]))
-    if len(done.problems) > _MOST_PROBLEMS:
-        console.warn(f"and {len(done.problems) - _MOST_PROBLEMS:,} more (--json has all)")
+    problems = [one_line(problem, _PROBLEM_CHARS) for problem in done.problems]
+    console.warn(*first_of(problems, _MOST_PROBLEMS, "--json has all"))
     wanted = done.wanted
     if wanted and not arguments.dry_run:
         console.out(f"Put {counted(len(wanted), 'session')} into the inbox. `memory consolidate` learns from them.")

@@ -203,10 +203,8 @@ def _scope(arguments: argparse.Namespace, console: Console) -> None:
             raise UsageInvalid("`memory scope list` takes no scopes", "`memory list --scope SCOPE` does.")
         uses = unwrap(open_here(console).scopes.list())
         console.answer(scopes_document(uses))
-        rows: list[tuple[str, ...]] = []
-        for each in uses:
-            gone = f"gone; now {each.now}?" if each.now else "gone" if each.is_gone else ""
-            rows.append((each.scope, str(each.notes), gone))
+        gone = [f"gone; now {each.now}?" if each.now else "gone" if each.is_gone else "" for each in uses]
+        rows = [(each.scope, str(each.notes), now) for each, now in zip(uses, gone, strict=True)]
         nothing = "No notes yet, so no scopes. `memory remember TEXT` stores a note."
         _print_rows(console, ("scope", "notes", ""), rows, nothing)
         return

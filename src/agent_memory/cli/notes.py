@@ -42,7 +42,7 @@ from agent_memory.text.plain_text import one_line
 
 
 def _stored_document(memory: Memory, stored: StoredEntry) -> dict[str, object]:
-    body = stored.body if stored.meta.sensitivity is not Sensitivity.SECRET else None
+    body = stored.body if not stored.meta.is_secret else None
     return entry_document(stored.listed, None, body, tier=memory.reading.tier_of(stored.listed))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from agent_memory.caller import Caller
@@ -77,17 +77,14 @@ def _note_lines(note: NoteHistory) -> Iterator[str]:
     yield from _section("Supersedes", list(map(_named, note.supersedes)))
     yield from _section("Superseded by", list(map(_named, note.superseded_by)))
     yield from _section("Shown to agents", note.told)
-    score = [] if note.archived else [_score(note.tier.score)]
+    factors = (f"{name} {note.tier.score[name]:.3g}" for name in ("importance", "use", "recency", "origin"))
+    total = note.tier.score["total"] - note.tier.score["pin"]
+    score = [] if note.archived else [f"Its score is {total:.2f}: {' × '.join(factors)}."]
     yield from _section("Why it is in its tier", [*note.tier.reasons, *score])
     yield from _section("Used", [used])
     yield from _section("What changed it", history or [f"No run; {changed}."])
     commits = [f"{each.at[:10]} {each.commit} {each.author}: {each.subject}" for each in note.commits]
     yield from _section("Commits", commits)
-
-
-def _score(parts: Mapping[str, float]) -> str:
-    factors = (f"{name} {parts[name]:.3g}" for name in ("importance", "use", "recency", "origin"))
-    return f"Its score is {parts['total'] - parts['pin']:.2f}: {' × '.join(factors)}."
 
 
 def _session_lines(found: FoundSessions) -> Iterator[str]:

@@ -88,7 +88,7 @@ def instant(value: Json, *keys: str) -> int | None:
     return None
 
 
-def parsed(source: str) -> object:
+def parsed(source: str | bytes) -> object:
     """Returns the value that a text is the JSON of; None for another text."""
     try:
         return json.loads(source)

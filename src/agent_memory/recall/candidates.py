@@ -82,7 +82,7 @@ def barrier(listed: Listed, around: Place) -> str | None:
     meta = listed.meta
     if listed.archived:
         return "It is archived."
-    if meta.sensitivity is Sensitivity.SECRET:
+    if meta.is_secret:
         return "It is secret."
     if meta.scope not in (GLOBAL_SCOPE, around.scope):
         return "It belongs to another place."

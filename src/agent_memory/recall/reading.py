@@ -360,7 +360,7 @@ class Reading:
             if not gone.archived:
                 raise
             stored = unwrap(self.store.read(id, archived=True))
-        if stored.meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent:
+        if stored.meta.is_secret and self.caller.is_agent:
             raise EntryProtected(id, "reading by an agent", "secret")
         if stored.meta.withheld and self.caller.is_agent:
             raise EntryProtected(id, "reading by an agent", WITHHELD)

@@ -224,14 +224,9 @@ def rejected_path(id: str) -> str:
     return f"{REJECTED}/{id}.json"
 
 
-class ReviewMarks:
-    """The marks of decisions below a root."""
-
-    def __init__(self, root: Path | str) -> None:
-        self._root = real_root(root)
-
-    def get(self, key: str) -> ReviewMark | None:
-        return JsonFile(self._root, review_path(key), REVIEW_MARK).read()
+def review_mark(root: str, key: str) -> ReviewMark | None:
+    """Returns what was decided about an item, if anything was."""
+    return JsonFile(root, review_path(key), REVIEW_MARK).read()
 
 
 PURGE = Format[int](_INSTANT, member="at", indent=None)

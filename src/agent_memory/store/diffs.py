@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from attrs import define, evolve, field, frozen
 
 from agent_memory.errors import EntryUnreadable
-from agent_memory.note.note import TIERS_FILE, Sensitivity
+from agent_memory.note.note import TIERS_FILE
 from agent_memory.note.note_format import id_in_name, read_note, title_in_name
 from agent_memory.rules.change import FileChange, FileState, Footprint, LoggedAction, fold_files, logged_action
 from agent_memory.store.note_files import parse_tiers
@@ -95,7 +95,7 @@ def _identity(path: str, state: FileState) -> tuple[str, str, bool]:
         meta = read_note(state.data, path, (state.mtime_ns or 0) // 1_000_000).meta
     except EntryUnreadable:
         return (of_version if is_id(of_version) else id_in_name(name)) or path, title_in_name(name), False
-    return of_version if is_id(of_version) else meta.id, meta.title, meta.sensitivity is Sensitivity.SECRET
+    return of_version if is_id(of_version) else meta.id, meta.title, meta.is_secret
 
 
 # -- as a diff --------------------------------------------------------------------------------------------------------

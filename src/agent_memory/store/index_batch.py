@@ -10,7 +10,7 @@ from itertools import chain, repeat
 from attrs import evolve
 
 from agent_memory.errors import PathRefused, StoreIo
-from agent_memory.note.note import Relation, Sensitivity, StoredEntry
+from agent_memory.note.note import Relation, StoredEntry
 from agent_memory.note.note_format import parse_listed, render_listed
 from agent_memory.note.terms import FieldTerms, note_terms
 from agent_memory.store.note_files import ARCHIVE, ReadFile, entry_or_none, read_image, standing
@@ -66,7 +66,7 @@ class Batch:
             self._stored[read.path] = stored
             id = stored.meta.id
             self._touched[(id, archived)] = None
-            is_secret = stored.meta.sensitivity is Sensitivity.SECRET
+            is_secret = stored.meta.is_secret
             self._is_hidden |= is_secret
             row = (id, archived, int(stored.listed.provisional_id), int(is_secret), _row_of(stored), None)
         self._connection.execute(
@@ -123,7 +123,7 @@ class Batch:
 
 def _row_of(stored: StoredEntry) -> str | None:
     """Returns a listing's row for a note; nothing for a secret one."""
-    return None if stored.meta.sensitivity is Sensitivity.SECRET else render_listed(stored.listed)
+    return None if stored.meta.is_secret else render_listed(stored.listed)
 
 
 def _says_the_same(row: str | None, stored: StoredEntry | None) -> bool:

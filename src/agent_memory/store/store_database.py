@@ -26,7 +26,7 @@ from agent_memory.errors import Busy, EntryUnreadable, Error, PathRefused, Store
 from agent_memory.files.durable import make_directories
 from agent_memory.files.paths import close_quietly, directory_in, names_below, open_checked
 from agent_memory.note import TERMS_VERSION
-from agent_memory.note.note import Listed, Listing, Sensitivity, UnreadableFile
+from agent_memory.note.note import Listed, Listing, UnreadableFile
 from agent_memory.note.note_format import LISTED_LAYOUT, NOTE_ENDING, parse_listed
 from agent_memory.store.note_files import (
     ARCHIVE,
@@ -566,7 +566,7 @@ class FollowedFiles:
             stored = understand(path, image.data, image.mtime_ns)
         except EntryUnreadable as error:
             return ReadFile(path, look, content_hash(image.data), trouble=unreadable(path, error))
-        is_secret = stored.meta.sensitivity is Sensitivity.SECRET  # read each time: none of its text is stored
+        is_secret = stored.meta.is_secret  # read each time: none of its text is stored
         return ReadFile(path, None if is_secret else look, content_hash(image.data), stored)
 
     def _put(self, some: Sequence[ReadFile]) -> None:

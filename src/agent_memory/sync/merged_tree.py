@@ -25,7 +25,7 @@ from agent_memory.note.frontmatter import (
     join_note,
     split_note,
 )
-from agent_memory.note.note import TEAM_DIRECTORY, TIERS_FILE, MemoryEntry, Meta, Sensitivity
+from agent_memory.note.note import TEAM_DIRECTORY, TIERS_FILE, MemoryEntry, Meta
 from agent_memory.note.note_format import (
     META_FIELDS,
     file_name_of,
@@ -244,7 +244,7 @@ class _Merge:
             if self._data(side.leaf) != data:
                 self._keep_version(id, side)
         if has_conflict(merged.entry.body):
-            title = "a secret note" if left.meta.sensitivity is Sensitivity.SECRET else left.meta.title
+            title = "a secret note" if left.meta.is_secret else left.meta.title
             self.conflicts.append(Remark(id, title))
 
     # -- other files --------------------------------------------------------------------------------------------------
