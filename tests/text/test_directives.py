@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.text.directives import directive_sentences, is_directive
+from agent_memory.text.salience import directive_sentences, is_directive
 
 
 @pytest.mark.parametrize(

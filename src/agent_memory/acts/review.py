@@ -51,7 +51,7 @@ from agent_memory.text.salience import content_terms, coverage
 
 if TYPE_CHECKING:
     from agent_memory.acts.service import MemoryService
-    from agent_memory.care.examined import Examination, Examined
+    from agent_memory.care.doctor import Examination, Examined
     from agent_memory.store.recorded_writes import ActRuns
 
 MANY_NOTES = 10

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from agent_memory.care import (
         checks,
         doctor,
-        examined,
         forgetter,
         health,
         repairer,
+        statistics,
         tombstones,
         use,
         why_note,

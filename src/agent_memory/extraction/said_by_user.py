@@ -45,8 +45,7 @@ from agent_memory.extraction.text import (
     wording,
 )
 from agent_memory.session.history import Role, Turn
-from agent_memory.text.directives import is_directive
-from agent_memory.text.salience import content_terms
+from agent_memory.text.salience import content_terms, is_directive
 
 _REJECTED = wording("rejected")
 _TAKES_BACK = wording("takes_back")

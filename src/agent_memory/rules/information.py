@@ -16,7 +16,6 @@ from attrs import frozen
 
 from agent_memory.note.note import Listed, MemoryEntry, Origin, StoredEntry, least_trusted
 from agent_memory.rules.origin import JOINING, WORDING, without_answer, words_of_person
-from agent_memory.text.directives import directive_sentences, is_directive
 from agent_memory.text.markdown import SEE_ALSO, derive_description, find_code, find_links, without_see_also
 from agent_memory.text.plain_text import first_few, spliced
 from agent_memory.text.salience import (
@@ -24,6 +23,8 @@ from agent_memory.text.salience import (
     content_terms,
     coverage,
     denying_words,
+    directive_sentences,
+    is_directive,
     is_negated,
     lost_salience,
     negations,

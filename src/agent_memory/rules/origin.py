@@ -17,15 +17,17 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from agent_memory.note.note import Origin, Source
-from agent_memory.session.history import History, Role, Turn
+from agent_memory.session.history import History, Role, Turn, foreign_turns
 from agent_memory.session.own_marks import without_pasted_review
-from agent_memory.session.tool_calls import foreign_turns
-from agent_memory.text.directives import asks_for_something, directive_sentences, in_plain_letters, is_directive
 from agent_memory.text.salience import (
     actionable_tokens,
+    asks_for_something,
     content_sequence,
     content_terms,
     coverage,
+    directive_sentences,
+    in_plain_letters,
+    is_directive,
     negations,
     statements,
     typed_tokens,

@@ -60,10 +60,16 @@ from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, P
 from agent_memory.rules.similarity import Subject, says_nothing_new
 from agent_memory.session.history import Role, Turn
 from agent_memory.session.queue import InlineNote, session_id_of
-from agent_memory.text.directives import is_directive
 from agent_memory.text.markdown import MAX_TITLE_CHARS, derive_description, derive_title, without_see_also
 from agent_memory.text.plain_text import DAY_MS, mint_id, one_line
-from agent_memory.text.salience import actionable_tokens, content_terms, coverage, lost_salience, statements
+from agent_memory.text.salience import (
+    actionable_tokens,
+    content_terms,
+    coverage,
+    is_directive,
+    lost_salience,
+    statements,
+)
 
 _MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6
