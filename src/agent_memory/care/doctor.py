@@ -72,6 +72,11 @@ if TYPE_CHECKING:
     from agent_memory.recall.note_index import KnownNotes
     from agent_memory.store.store_database import FollowedFiles
 
+
+# -- the live notes as an examination knows them ----------------------------------------------------------------------
+# What it needs of a text is kept beside its file in `.cache/store.db`: sizes, links, the files that it names, and
+# whether another note is like it. So a text is read once, and again only where one is.
+
 Facts: TypeAlias = dict[str, Any]
 _OF_SEVERAL = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE, FindingKind.OVERLAP)
 _MOST_NEW = 50
@@ -208,6 +213,8 @@ def _unlike(listed: Listed, facts: Facts) -> Examined:
     named = Named(names, facts["commit"], listed.meta.created_at_ms, facts.get("cwd", "")) if names else _NOTHING
     return Examined(features, named)
 
+
+# -- the whole store --------------------------------------------------------------------------------------------------
 
 T = TypeVar("T")
 

@@ -375,6 +375,10 @@ def note_history(
     )
 
 
+# -- the notes as they were, from the history in git: at an instant, or at a commit -----------------------------------
+# Changes nothing, and brings nothing back that was forgotten or is secret by now: git still holds it, unless it was
+# purged.
+
 _LIVE = "topics/"
 Forgotten: TypeAlias = tuple[Sequence[EntryTombstone], Collection[str]]
 """What was forgotten, and the ids of the notes that are there today."""

@@ -333,7 +333,7 @@ def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[FoundCapt
     return tuple(sorted(captures, key=lambda each: (-each.entry.at_ms, each.name))), unopened, tuple(unread)
 
 
-# -- the sessions that memory knows, newest first ---------------------------------------------------------------------
+# -- the sessions that memory knows, newest first: what was captured of each, what notes it left, and what became of these
 
 
 @frozen

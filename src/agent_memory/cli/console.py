@@ -240,6 +240,8 @@ def can_erase(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
+# -- arguments of commands: declared with argparse, and read as the values that they mean -----------------------------
+
 Options: TypeAlias = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage] - a parser, or a group of one
 Run: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
 """Carries out a command; its exit code, None for 0."""

@@ -358,6 +358,9 @@ def remove_former(root: Path | str) -> None:
             os.rmdir(f"{directory}/search")
 
 
+# -- the installed program `memory`, and the files shipped with the code ----------------------------------------------
+# They are in `agent_memory/prompts/` of an installed package, in `prompts/` of a source checkout.
+
 _PACKAGE = Path(__file__).parents[1]
 _PLACES = (_PACKAGE, _PACKAGE.parent.parent)
 _PROGRAM_NAMES = ("memory", "agent-memory")

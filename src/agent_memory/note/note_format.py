@@ -58,6 +58,10 @@ from agent_memory.text.plain_text import (
 )
 from agent_memory.text.value_rules import shown
 
+# -- file names: `descriptive title -- topic__x topic__y id__XXXXXX.md` -----------------------------------------------
+# Only the id is identity (P15, P21). Also decides when two names are the same on macOS or wherever a store may be
+# copied to (P15).
+
 MAX_NAME_BYTES = 200
 MAX_TITLE_BYTES = 120
 """The limit for a title beside tags; without tags it may use all the room."""
@@ -430,7 +434,8 @@ def _value(field: MetaField, entry: MemoryEntry) -> Any:
     return well_formed(value) if isinstance(value, str) else value
 
 
-# -- a listed note as a JSON array: the row of the index, derived data ------------------------------------------------
+# -- a listed note as a JSON array: the row of the index --------------------------------------------------------------
+# It is derived data, read only by the version that wrote it.
 
 _META = tuple(each.name for each in fields(Meta))
 _LISTED = tuple(name for name in (each.name for each in fields(Listed)) if name != "meta")

@@ -254,6 +254,8 @@ def _marks(values: Sequence[object]) -> str:
 
 
 # -- which known notes are about the same subject as one that is about to be written ----------------------------------
+# The search before every write, the same for a person's `remember`, for MCP clients and for what a consolidation
+# creates.
 
 MOST_CANDIDATES = 20
 """How many notes are read and compared. Of 187 real notes, the one that was repeated in other words was always among

@@ -394,7 +394,7 @@ class Revision:
     subject: str
 
 
-# -- published sections -----------------------------------------------------------------------------------------------
+# -- the files that have a managed section: what is asked for each, and what became of it -----------------------------
 
 
 @frozen

@@ -41,7 +41,10 @@ from agent_memory.session.own_marks import SECTION_END, SECTION_START
 from agent_memory.store.store_files import NotesHere, Store, Team
 from agent_memory.text.markdown import MAX_DESCRIPTION_CHARS
 
-# -- the section as text ----------------------------------------------------------------------------------------------
+# -- the section as text: hot notes whole, warm ones a line each, the rest a count (design §6, P13, P17-P19) ----------
+# The same notes give the same bytes, wherever, whenever and by whom it is written; but a file that no repository
+# commits marks notes of a branch that is not merged here. Whether a note may be shown is checked here again from its
+# own text: a tier list may have been edited or come from another machine.
 
 WARM_HEADING = "### More notes"
 OF_AN_AGENT = " (concluded by an agent)"

@@ -35,6 +35,8 @@ from agent_memory.serve.application import Asked, Done, Route, Shown
 from agent_memory.serve.looking import read_shown, text_of
 from agent_memory.text.plain_text import HOUR_MS, counted
 
+# -- what a person does on the page: each act is the checked function of the command of the same name -----------------
+
 _NOTE_ACTS: Mapping[str, tuple[str, Callable[[MemoryService, str], Result[object, Error]]]] = {
     "archive": ("Archived", MemoryService.archive),
     "restore": ("Restored", MemoryService.restore),
@@ -188,6 +190,10 @@ def act_on_project(asked: Asked) -> Done:
             raise UsageInvalid(f"There is no act {act[:40]!r} on a project", f"There are {', '.join(PROJECT_ACTS)}.")
     return Done(f"{said}.", document, "/projects", run)
 
+
+# -- the twelve routes of @inosx/agent-memory over this store, for programs that were written for it ------------------
+# A category is a kind of note, an agent is the one that a note's sources name. What they write is external, as from
+# any other program.
 
 _CATEGORIES: Mapping[str, Kind] = {
     f"{kind.value}s": kind for kind in (Kind.DECISION, Kind.LESSON, Kind.HANDOFF, Kind.TASK, Kind.PROJECT)

@@ -302,6 +302,13 @@ class InstallPlan:
         return tuple(each for each in self.files if each.is_change)
 
 
+# -- the files that setup works on: a person's settings, its own receipt, and the backups -----------------------------
+# Settings files are read with every doubt reported, replaced as a whole, and removed with the directories made for
+# them. The rules for targets of managed sections hold here too. The records are in `~/.local/state/agent-
+# memory/setup/` (0700): `receipt.json`, `backups/<sha-256>` while the receipt names it, and `set-aside/<hash>-<name>`,
+# files of ours that somebody had edited. Backups are durable before the receipt, and the receipt before the file is
+# touched.
+
 _NIX_STORE = "/nix/store/"
 _MANAGED = re.compile(
     rb"^[ \t]*(?:#|//|/\*|<!--|;|\*|\{\{).*?\b"

@@ -214,7 +214,9 @@ def parse_history_lines(lines: Iterable[str], path: str) -> History:
     return evolve(about, turns=tuple(turns))
 
 
-# -- the parts in the database ----------------------------------------------------------------------------------------
+# -- the parts in the database: a row for each, and one for each turn that says something, with its terms -------------
+# A part is one transaction: a killed process leaves whole ones, and the next continues. A turn's number is made of
+# that of its part and of its place in it.
 
 PLACE_BITS = 20
 _TOOL_CHARS = 1_000

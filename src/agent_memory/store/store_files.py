@@ -226,6 +226,13 @@ class Store:
         return carry_out(self.files, self._locks, lambda draft: decide_reversal(footprint, draft), run_id, given_up)
 
 
+# -- the notes that a team keeps in its repository, `.agents/memory/*.md`, and a store as it is told together with them
+# Whoever can push, and any agent in the checkout, can write there, so a file decides nothing about trust. Only a
+# checkout that the person trusts is read at all; a note counts as vouched for while it has the very bytes that they
+# looked at, and else as an agent's. The scope is the checkout's. Pins, aliases, sources and what it replaces are
+# ignored: they would reach into the reader's own notes. An id that the reader's store has is the reader's note, unless
+# both are one note.
+
 SHARED_SCOPE = "repo"
 """The scope in a shared file, in place of the key, which may be a path; each checkout has its own."""
 

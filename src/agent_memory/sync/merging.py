@@ -196,6 +196,9 @@ _IF_BOTH_CHANGED: Mapping[str, Callable[[Any, Any], Any]] = {
 """For any other field that both sides changed, the newer one's value stands."""
 
 
+# -- the files that memory keeps beside the notes, changed on two machines: each kind by its meaning ------------------
+
+
 def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
     """Returns both versions of such a file as one; None for any other path, or if one cannot be parsed."""
 

@@ -211,6 +211,11 @@ def _holds(text: str, token: str) -> bool:
     return re.search(before + re.escape(token) + after, text) is not None
 
 
+# -- directives: sentences that tell an agent what to do --------------------------------------------------------------
+# What no person said must not become an order for an agent (P19). This is only the second guard; the first is where
+# words come from (`origin`). When in doubt a sentence counts as a directive: if it stands in an agent's note it is not
+# shown unasked, but search still finds it.
+
 _ORDERS = read_table("agent_memory.text", "directives.txt")
 # In a set rather than a pattern: compiling these as alternatives took longer than judging a hundred sentences.
 _IMPERATIVES = _ORDERS.words("imperatives")
