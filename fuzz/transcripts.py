@@ -30,8 +30,9 @@ from agent_memory.harness.transcripts import Surroundings, TranscriptRoots
 from agent_memory.note.note import Harness
 from agent_memory.ports import HistorySource
 from agent_memory.results import sealed
-from agent_memory.session.history import History, SessionMark, entry_uses
+from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
+from agent_memory.session.tool_calls import entry_uses
 from agent_memory.session.turns import cut_windows, redact_history
 from agent_memory.store.kept_histories_files import parse_history_lines, render_history_lines
 from fuzz.source_words import words_in

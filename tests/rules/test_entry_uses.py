@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.session.history import Role, ToolCall, Turn, entry_uses, tool_call
+from agent_memory.session.history import Role, ToolCall, Turn
+from agent_memory.session.tool_calls import entry_uses, tool_call
 
 FILE = "/home/dana/memories/topics/staging ports -- topic__ports id__a1b2c3.md"
 

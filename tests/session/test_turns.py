@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import Harness
-from agent_memory.session.history import Role, SessionMark, Turn, tool_call
+from agent_memory.session.history import Role, SessionMark, Turn
+from agent_memory.session.tool_calls import tool_call
 from agent_memory.session.turns import Excerpt, as_many_as_fit, cut_text, excerpt, turns_after
 from agent_memory.text.plain_text import clean_text
 

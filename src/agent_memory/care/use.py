@@ -20,8 +20,9 @@ from agent_memory.recall.delivery_log import Delivery
 from agent_memory.rules.analyze import contradictions_among
 from agent_memory.rules.features import QUESTIONS, claims_of
 from agent_memory.rules.similarity import Subject, says_nothing_new, similar_among
-from agent_memory.session.history import History, Role, ToolCall, Turn, entry_uses
+from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.own_marks import is_entry_path, is_memory_command, is_memory_tool
+from agent_memory.session.tool_calls import entry_uses
 from agent_memory.text.plain_text import DAY_MS, counted, day_of, is_id
 from agent_memory.text.salience import content_terms, coverage, denying_words, is_negated, statements, words_of
 

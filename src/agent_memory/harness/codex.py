@@ -17,8 +17,9 @@ from attrs import evolve, frozen
 from agent_memory.harness import any_json as get, transcripts as files
 from agent_memory.harness.turn_builder import Asked, Session, asked
 from agent_memory.note.note import Harness
-from agent_memory.session.history import History, Role, SessionMark, changed_lines
+from agent_memory.session.history import History, Role, SessionMark
 from agent_memory.session.own_marks import typed_words
+from agent_memory.session.tool_calls import changed_lines
 from agent_memory.text.json_shape import is_list, is_object
 from agent_memory.text.plain_text import IdSet
 

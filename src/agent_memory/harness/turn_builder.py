@@ -15,7 +15,8 @@ from agent_memory.harness import any_json as get
 from agent_memory.note.note import Harness
 from agent_memory.redaction.redact import stored_line
 from agent_memory.session import own_marks as marks
-from agent_memory.session.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn, tool_calls
+from agent_memory.session.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
+from agent_memory.session.tool_calls import tool_calls
 from agent_memory.session.turns import MAX_KEPT_BYTES, TEXT_CHARS, TURN_BYTES, Excerpt, last_time
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.plain_text import IdSet, clean_text, one_line

@@ -22,7 +22,8 @@ from agent_memory.imports.base import SOURCES_LINE, STEPS, Record
 from agent_memory.imports.bootstrap import Checkout
 from agent_memory.note.note import GLOBAL_SCOPE, SKILL_TAG, Kind
 from agent_memory.results import unwrap
-from agent_memory.session.history import BRIEF_CHARS, History, answers, runs_commands
+from agent_memory.session.history import History
+from agent_memory.session.tool_calls import BRIEF_CHARS, answers, runs_commands
 from agent_memory.store.kept_histories_files import KeptHistories
 from agent_memory.store.store_files import Store
 from agent_memory.text.plain_text import counted, day_of, first_few

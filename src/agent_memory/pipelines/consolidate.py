@@ -52,7 +52,7 @@ from agent_memory.rules.plan_window import (
 )
 from agent_memory.rules.run import Run, Settled, Work
 from agent_memory.rules.shown import catalog_of, choose_shown, ids_to_show, note_chars, rank_related, tag_vocabulary
-from agent_memory.session.history import History, Role, SessionMark, TranscriptEnd, Turn, entry_uses
+from agent_memory.session.history import History, Role, SessionMark, TranscriptEnd, Turn
 from agent_memory.session.queue import (
     UPGRADE_EVENT,
     FileSnapshot,
@@ -67,6 +67,7 @@ from agent_memory.session.queue import (
     is_exhausted,
     session_id_of,
 )
+from agent_memory.session.tool_calls import entry_uses
 from agent_memory.session.turns import cut_windows, redact_history
 from agent_memory.store.bookkeeping import SessionMarks
 from agent_memory.store.kept_histories_files import KeptHistories

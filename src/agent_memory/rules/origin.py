@@ -17,8 +17,9 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from agent_memory.note.note import Origin, Source
-from agent_memory.session.history import History, Role, Turn, foreign_turns
+from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import without_pasted_review
+from agent_memory.session.tool_calls import foreign_turns
 from agent_memory.text.salience import (
     actionable_tokens,
     asks_for_something,

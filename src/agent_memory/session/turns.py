@@ -11,8 +11,9 @@ from itertools import pairwise
 from attrs import evolve, frozen
 
 from agent_memory.redaction.redact import redact, redact_path, redact_with_paths
-from agent_memory.session.history import History, Role, SessionMark, ToolCall, Turn, answers
+from agent_memory.session.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.session.own_marks import PASTED_MARKS, pasted_review, without_own_output
+from agent_memory.session.tool_calls import answers
 from agent_memory.text.markdown import find_code, is_inside
 from agent_memory.text.plain_text import clean_text
 from agent_memory.text.tables import read_table
