@@ -1,4 +1,4 @@
-"""What a command prints on: text for people, one JSON document with `--json`, errors on stderr."""
+"""What a command reads and prints: its arguments; text for people, one JSON document with `--json`, errors on stderr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memory remember`, `edit`, `pin`, `unpin`, `promote`, `archive` and `restore`: everything that changes single notes."""
+"""`memory remember`, `edit`, `pin`, `unpin`, `promote`, `archive`, `restore` and `forget`: everything that changes single notes."""
 
 from __future__ import annotations
 

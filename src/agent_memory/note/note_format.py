@@ -1,4 +1,4 @@
-"""The format of a note's file: the keys of its frontmatter, parsing and rendering."""
+"""The format of a note's file: its name, the keys of its frontmatter, parsing and rendering."""
 
 from __future__ import annotations
 

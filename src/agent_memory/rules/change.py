@@ -1,4 +1,4 @@
-"""Changes to notes, decided before any of them is made, and their outcome."""
+"""Changes to notes, decided before any of them is made, and their outcome: footprints, managed sections, the log of runs."""
 
 from __future__ import annotations
 

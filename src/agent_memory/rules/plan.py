@@ -1,4 +1,4 @@
-"""What an agent's reply proposes, everything that checking it may depend on, and the plans: what will be written."""
+"""What an agent is asked, what its reply proposes, everything that checking it may depend on, and the plans: what will be written."""
 
 from __future__ import annotations
 
