@@ -173,9 +173,10 @@ def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
     path = _first_text(arguments, _PATH_KEYS)
     writes = name.lower() in _WRITING_TOOLS
     told = _brief(name, arguments)
-    if (found := _FETCHES.search(told, BRIEF_CHARS - _FETCH_CHARS)) and len(told) > BRIEF_CHARS:
+    head = told[: BRIEF_CHARS - _FETCH_CHARS]
+    if len(told) > BRIEF_CHARS and (found := _FETCHES.search(told, len(head), _RAW_CHARS)):
         # What a command fetches is told, wherever in it that stands.
-        told = f"{_line(told, BRIEF_CHARS - _FETCH_CHARS)} {told[found.start() :][: _FETCH_CHARS - 1]}"
+        told = f"{_line(told, len(head))} {_line(told[found.start() :], _FETCH_CHARS - 1)}"
     return ToolCall(
         one_line(name, _NAME_CHARS) or "unknown",
         (writes and _change(arguments, path)) or _line(told, BRIEF_CHARS),
