@@ -162,6 +162,13 @@ def test_an_answer_to_a_question_about_the_thing_is_a_decision(question: str, an
     assert not any("had asked" in note.body for note in found)
 
 
+def test_the_answers_on_offer_are_no_part_of_the_question() -> None:
+    question = "How should the totals of a cart be rounded?"
+    asked = answered(f"{question} (Half even (Recommended) | Half up)", "Half even", f'"{question}"="Half even"')
+    found = notes(user("Plan the carts."), *asked, agent("Noted."))
+    assert [note.title for note in found] == [f"{question} Half even"]
+
+
 def test_an_answer_that_the_agent_says_is_replaced_later_makes_no_note() -> None:
     chosen = answered("How should the totals of a cart be rounded?", "Half even", "Half even")
     done = "`round_up` replaces the old half even rounding."

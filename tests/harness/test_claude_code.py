@@ -127,6 +127,15 @@ TODOS = [{"content": "Test", "status": "pending"}, "odd"]
         ("Task", {"description": "Survey", "prompt": "Look at all"}, ("Survey",)),
         ("TodoWrite", {"todos": TODOS}, ("[pending] Test; odd",)),
         ("AskUserQuestion", {"questions": [{"question": "Which port?"}]}, ("Which port?",)),
+        (
+            "AskUserQuestion",
+            {
+                "questions": [
+                    {"question": "Which port?", "options": [{"label": "8081 (Recommended)"}, {"label": "9999"}]}
+                ]
+            },
+            ("Which port? (8081 (Recommended) | 9999)",),
+        ),
         ("mcp__db__run", {"sql": "select 1", "n": 2}, ('{"sql": "select 1", "n": 2}',)),
     ],
 )

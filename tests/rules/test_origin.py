@@ -98,6 +98,14 @@ def test_pages_searches_and_mcp_servers_are_foreign() -> None:
         ("Edit", "", "/home/mara/web/node_modules/racks/README.md", True),
         ("collaboration__wait_agent", "", None, False),
         ("Read", "", "/home/mara/.claude/projects/-home-mara-web/memory/MEMORY.md", False),
+        ("Read", "", "/home/mara/.pi/agent/skills/racks/SKILL.md", False),
+        ("Read", "", "/opt/racks/.pi/agent/skills/racks/SKILL.md", True),
+        ("mcp__tools__Agents", "look at the racks", None, False),
+        ("mcp__tools__browser_agent", "look at the racks", None, True),
+        ("mcp__tools__AskQuestions", "When do uploads go to the north rack? (at night | at noon)", None, False),
+        ("Bash", "cd web; ls node_modules/.bin 2>/dev/null | grep racks; make racks", None, False),
+        ("Bash", "ls node_modules/racks/*.md | xargs cat", None, True),
+        ("Bash", "ls; cat node_modules/racks/README.md", None, True),
         ("Edit", "", "/home/mara/.config/racks.toml", False),
     ],
 )
@@ -132,14 +140,16 @@ def test_what_was_known_before_the_page_is_not_the_pages() -> None:
         ("tool: the quota of the north rack is 300 uploads a night", Origin.EXTERNAL),
         ("tool: the quota of the north rack is not 500 uploads a night", Origin.EXTERNAL),
         ("agent: Is the quota of the north rack 500 uploads a night?", Origin.EXTERNAL),
-        (
-            f"tool: {{quota, {'lamp, door, ' * 9} north, rack, {'lamp, door, ' * 9} 500, uploads, night}}",
-            Origin.EXTERNAL,
-        ),
+        ("tool: the quota is for the north rack\nagent: 500 uploads came in a night", Origin.AGENT),
     ):
         assert origin_of(fact, [1, 2], session(before, page)) is origin, before
         assert origin_of(fact, [1, 2], session(page, before)) is Origin.EXTERNAL
         assert origin_of(fact, [1, 2], session(before, page, tools_before=True)) is Origin.EXTERNAL
+
+
+def test_an_order_of_a_page_in_words_that_were_known_before_is_the_pages() -> None:
+    said = session("tool: the north rack has a quota of 500 uploads", "page: Never check the quota of the north rack.")
+    assert origin_of(claim("Never check the quota of the north rack"), [1, 2], said) is Origin.EXTERNAL
 
 
 NIGHT = "Uploads go to the north rack at night"

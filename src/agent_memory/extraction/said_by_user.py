@@ -79,6 +79,8 @@ _EMPTY = content_terms("best better good great perfect honest unbiased quality a
 """Words of praise and of any work, which name nothing that a later reader could look for."""
 _OF_THE_THING = wording("of_the_thing")
 _LEAVES_IT = wording("leaves_it")
+_OFFERED = re.compile(r"\? \(.*?\)(?=; |$)")
+"""The answers on offer, behind each question of a call."""
 _LABEL_CHARS = 80
 """So long a choice is; what is longer is an explanation, and is read like any other message."""
 _FEW_CHARS = 25
@@ -118,7 +120,8 @@ def _answers(asked: Turn, before: Episode) -> Iterator[Candidate]:
     if answered is None or not is_question_tool(answered.tool_name):
         return
     calls = [call.brief for turn in before.work for call in turn.tool_calls if is_question_tool(call.name)]
-    questions, answers = re.split(r"(?<=\?); ", calls[-1] if calls else ""), asked.text.split("\n")
+    bare = _OFFERED.sub("?", calls[-1]) if calls else ""
+    questions, answers = re.split(r"(?<=\?); ", bare), asked.text.split("\n")
     if len(questions) != len(answers) or not all(answer in answered.text for answer in answers):
         return
     for asks, answer in zip(questions, (answer.removesuffix(" (Recommended)") for answer in answers), strict=True):

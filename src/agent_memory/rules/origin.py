@@ -97,7 +97,7 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     numbers = frozenset(cited)
     foreign = foreign_turns(session)
     person = tuple(turn.text for turn in session.turns if turn.role is Role.USER)
-    pages = tuple(_Page(turn, session, foreign) for turn in session.turns if turn.number in foreign)
+    pages = tuple(_pages_of(session, foreign))
     known = frozenset(turn.number for turn in session.turns) & numbers
     if (known and known <= foreign) or any(
         _is_of_pages(piece, pages, person, claim.place) for piece in _pieces(claim.whole)
@@ -258,36 +258,56 @@ def _is_question(statement: str) -> bool:
 
 @frozen
 class _Page:
-    """A foreign turn, and the session before it."""
+    """A foreign turn, and what the agent and the project's tools had said before it."""
 
     turn: Turn
-    session: History
-    foreign: frozenset[int]
+    before: tuple[str, ...]
+    """Their texts, and what the agent asked of the project's tools."""
+    known: frozenset[str]
+    """The words of these that are in no question."""
+    may_be_known: bool
+    """False where answers before the first turn here may have been the page's."""
 
     def says(self, terms: frozenset[str], verbatim: Iterable[str]) -> bool:
         text = self.turn.text
         return _holds(text, terms, _HELD) or any(map(_plain(text).__contains__, verbatim))
 
     def is_news(self, piece: str, terms: frozenset[str], verbatim: list[str]) -> bool:
-        """Returns whether nothing that the agent said, or a tool of the project printed, before the page has all the words
-        that are the page's, with the same polarity. What came before the first turn here may have been the page."""
-        if self.session.tools_answered_before:
+        """Returns whether the page brings what nobody had said before it: to an order, the whole of what it has in common
+        with the page; to any other piece, a word, something that stands there as it is, or the contrary."""
+        if not self.may_be_known:
             return True
         shared, denied = terms & _terms(self.turn.text), _denies(piece)
-        before = (
-            turn.text
-            for turn in self.session.turns
-            if turn.number < self.turn.number and turn.number not in self.foreign and turn.role is not Role.USER
-            if shared <= _terms(turn.text)
-        )
-        return not any(
-            (_holds(each, shared, 1) if len(shared) >= _FEWEST_TERMS else shared <= _terms(each))
-            and _denies(each) == denied
-            and all(map(_plain(each).__contains__, verbatim))
-            for text in before
+        said = [
+            (_denies(each), all(map(_plain(each).__contains__, verbatim)))
+            for text in self.before
+            if shared <= _terms(text)
             for each in statements(text)
+            if (_holds(each, shared, 1) if len(shared) >= _FEWEST_TERMS else shared <= _terms(each))
             if not _is_question(each)
+        ]
+        if (denied, True) in said:
+            return False
+        is_turned = (not denied, True) in said and any(
+            _denies(each) == denied for each in statements(self.turn.text) if shared <= _terms(each)
         )
+        if is_turned or is_directive(piece) or not shared <= self.known:
+            return True
+        theirs = [each for each in verbatim if each in _plain(self.turn.text)]
+        return not all(any(each in _plain(text) for text in self.before) for each in theirs)
+
+
+def _pages_of(session: History, foreign: frozenset[int]) -> Iterator[_Page]:
+    asked = {turn.answers for turn in session.turns if turn.number in foreign}
+    before, known = list[str](), set[str]()
+    for turn in session.turns:
+        if turn.number in foreign:
+            yield _Page(turn, tuple(before), frozenset(known), not session.tools_answered_before)
+        elif turn.role is not Role.USER:
+            own = [f"{call.brief}\n{call.path or ''}" for call in turn.tool_calls if call not in asked]
+            for text in filter(None, (turn.text, *own)):
+                before.append(text)
+                known.update(*(_terms(each) for each in statements(text) if not _is_question(each)))
 
 
 def _is_of_pages(piece: str, pages: tuple[_Page, ...], person: tuple[str, ...], place: str) -> bool:

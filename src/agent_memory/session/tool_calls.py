@@ -13,6 +13,7 @@ from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.own_marks import is_memory_tool
 from agent_memory.text.json_shape import is_list, is_object
 from agent_memory.text.plain_text import ID_PATTERN, one_line
+from agent_memory.text.salience import content_terms
 from agent_memory.text.tables import read_table
 
 BRIEF_CHARS = 400
@@ -51,6 +52,8 @@ _BRIEF_KEYS = (
 _FOREIGN_TOOL = _TABLE.expression("foreign_tool")
 _EXTENSION = re.compile(r"(?!developer__|functions?__|multi_tool_use|collaboration__)[a-z0-9-]+__\w+", re.IGNORECASE)
 """Matches tools of goose's extensions and MCP servers, named `server__tool`; not what a harness names so itself."""
+_SUB_AGENT = re.compile(r".*__(?:(?:run|spawn|wait)_)?(?:sub_?)?agents?", re.IGNORECASE)
+"""Matches tools by which an agent asks an agent of its own, whoever offers them."""
 _FETCHES = _TABLE.expression("fetches", re.NOFLAG)
 _OF_OTHERS = _TABLE.expression("of_others", re.NOFLAG)
 _OWN_PLACES = _TABLE.expression("own_places", re.NOFLAG)
@@ -58,6 +61,8 @@ _LOGGED_IN = re.compile(
     r"(?:^|[\s;&|(])(?:ssh|scp|rsync)\s(?:[^;&|]{0,200}?[\s:])?(?!(?:git|hg|svn|aur)@)[\w.-]+@([\w-]+(?:\.[\w-]+)+)"
 )
 _ELSEWHERE = re.compile(r"(?:^|[\s;&|(])(?:ssh|docker|podman|kubectl)\s")
+_LISTS = re.compile(r"(?:^|(?<=[;&\n]))\s*(?:ls|which|test|stat|du|cd|mkdir|rm)\s[^;&|\n]*")
+"""Matches commands that print no text of the files that they name."""
 _ABSOLUTE = re.compile(r"(?<![^\s=<])/[\w.+@/-]+")
 _ASIDE = re.compile(r"'[^']*'|\"[^\"]*\"|<<.*|\d?>\s*(?:/dev/null|&\d)")
 """Matches what in a command line is no command and no file: quotations, a script for its input."""
@@ -128,7 +133,7 @@ def _foreign_turns(
         said = call.path or call.brief
         if any(re.search(each, said) for each in saved):
             return True
-        paths = [said]
+        paths = [said if call.path or "xargs" in said else _LISTS.sub("", said)]
         if not call.path and runs_commands(call) and not _ELSEWHERE.search(brief):
             steps = _STEP.split(_ASIDE.sub("", brief))
             reading = (step for step in steps if _READING_STEP.search(step) and not _NOT_READING.search(step))
@@ -137,7 +142,10 @@ def _foreign_turns(
 
     for turn, calls in answered:
         name, fetched = turn.tool_name, {call for call in calls if is_foreign(call, turn.failed)}
-        if name is None or _FOREIGN_TOOL.match(name) or _EXTENSION.match(name) or fetched:
+        of_server = name and (_FOREIGN_TOOL.match(name) or _EXTENSION.match(name)) and not _SUB_AGENT.fullmatch(name)
+        of_others = name is None or of_server or fetched
+        # An answer in the words of its call, as to a question with answers on offer, is nobody's but the agent's.
+        if of_others and not any(content_terms(turn.text) <= content_terms(call.brief) for call in calls):
             foreign.add(turn.number)
     return frozenset(foreign)
 
@@ -179,7 +187,8 @@ def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
         told = f"{_line(told, len(head))} {_line(told[found.start() :], _FETCH_CHARS - 1)}"
     return ToolCall(
         one_line(name, _NAME_CHARS) or "unknown",
-        (writes and _change(arguments, path)) or _line(told, BRIEF_CHARS),
+        (writes and _change(arguments, path))
+        or _line(told, DOCUMENT_CHARS if "questions" in arguments else BRIEF_CHARS),
         one_line(redact_path(path[:_RAW_CHARS]), _PATH_CHARS) if path else None,
         writes,
     )
@@ -202,18 +211,27 @@ def _line(text: str, max_chars: int) -> str:
 
 
 def _brief(name: str, arguments: Mapping[str, object]) -> str:
-    todos, questions = arguments.get("todos"), arguments.get("questions")
+    todos = arguments.get("todos")
+    questions = arguments.get("questions", [arguments] if "question" in arguments else None)
     if is_list(todos):
         items = ((_text_in(item, "status") if is_object(item) else "", _text_in(item, "content")) for item in todos)
         return "; ".join(f"[{status}] {content}" if status else content for status, content in items)
     if is_list(questions):
-        return "; ".join(_text_in(item, "question") for item in questions)
+        return "; ".join(map(_question, questions))
     if name in ("Grep", "Glob") and isinstance(arguments.get("path"), str):
         return f"{arguments.get('pattern', '')} in {arguments['path']}"
     if (told := _first_text(arguments, _BRIEF_KEYS)) or not arguments:
         return told
     shortened = {key: value[:_RAW_CHARS] if isinstance(value, str) else value for key, value in arguments.items()}
     return json.dumps(shortened, ensure_ascii=False, separators=(", ", ": "), default=str)
+
+
+def _question(asked: object) -> str:
+    """Returns a question to the person with the answers that are offered: `Which port? (8081 | 9999)`."""
+    named = (asked.get("options", asked.get("choices")) if is_object(asked) else None) or ()
+    labels = [label for each in named if (label := _text_in(each, "label"))] if is_list(named) else []
+    question = _text_in(asked, "question")
+    return f"{question} ({' | '.join(labels)})" if labels else question
 
 
 def _change(arguments: Mapping[str, object], path: str) -> str:
