@@ -97,7 +97,7 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     numbers = frozenset(cited)
     foreign = foreign_turns(session)
     person = tuple(turn.text for turn in session.turns if turn.role is Role.USER)
-    pages = tuple(_pages_of(session, foreign))
+    pages = _pages_of(session.turns, foreign, not session.tools_answered_before)
     known = frozenset(turn.number for turn in session.turns) & numbers
     if (known and known <= foreign) or any(
         _is_of_pages(piece, pages, person, claim.place) for piece in _pieces(claim.whole)
@@ -297,17 +297,20 @@ class _Page:
         return not all(any(each in _plain(text) for text in self.before) for each in theirs)
 
 
-def _pages_of(session: History, foreign: frozenset[int]) -> Iterator[_Page]:
-    asked = {turn.answers for turn in session.turns if turn.number in foreign}
-    before, known = list[str](), set[str]()
-    for turn in session.turns:
+@lru_cache(maxsize=4)
+def _pages_of(turns: tuple[Turn, ...], foreign: frozenset[int], may_be_known: bool) -> tuple[_Page, ...]:
+    """Returns the foreign turns of a session, in order. Cached: each note of a session asks for them."""
+    asked = {turn.answers for turn in turns if turn.number in foreign}
+    pages, before, known = list[_Page](), list[str](), set[str]()
+    for turn in turns:
         if turn.number in foreign:
-            yield _Page(turn, tuple(before), frozenset(known), not session.tools_answered_before)
+            pages.append(_Page(turn, tuple(before), frozenset(known), may_be_known))
         elif turn.role is not Role.USER:
             own = [f"{call.brief}\n{call.path or ''}" for call in turn.tool_calls if call not in asked]
             for text in filter(None, (turn.text, *own)):
                 before.append(text)
                 known.update(*(_terms(each) for each in statements(text) if not _is_question(each)))
+    return tuple(pages)
 
 
 def _is_of_pages(piece: str, pages: tuple[_Page, ...], person: tuple[str, ...], place: str) -> bool:
