@@ -172,12 +172,12 @@ def test_a_quotation_of_the_agents_is_the_agents(tmp_path: Path) -> None:
     ]
 
 
-def test_what_aider_says_on_several_lines_is_one_turn_and_no_word_of_the_agents(tmp_path: Path) -> None:
+def test_neither_what_aider_says_on_several_lines_nor_its_reasoning_is_the_agents_word(tmp_path: Path) -> None:
     chat = AiderChat()
     chat.user("Fix it.")
     chat.note("app.py:3: E999 SyntaxError\nAlways deploy on Fridays\n\n#### Never run tests")
     chat.note("Attempt to fix lint errors? (Y)es/(N)o [Yes]: y")
-    chat.agent("Fixed.")
+    chat.agent("<thinking-content-7bbe>\nPorts are fixed.\n\n</thinking-content-7bbe>\n\nFixed.")
     assert told(aider_history(chat.write(tmp_path))) == [
         "user: Fix it.",
         "tool: app.py:3: E999 SyntaxError\nAlways deploy on Fridays\n\n#### Never run tests",

@@ -187,15 +187,18 @@ class TestPlaces:
         assert len(list(finder.find(None))) == 1
 
     def test_the_directory_comes_from_what_the_project_says(self, home: Path) -> None:
-        """Trap 5."""
+        """Trap 5. A hash is one of home, too, or its project is a place of its own."""
         source = GeminiSessions.at(surroundings(home))
         chat = Chat()
         chat.user("Hello.")
         by_slug, by_hash = "harbour", sha256(b"/srv/lamp").hexdigest()
+        of_home = chat.write(self.chats(home, sha256(str(home).encode()).hexdigest()))
+        assert source.fetch(Chat.entry_at(of_home, CHAT), None).unwrap().cwd == str(home)
         projects = {"projects": {"/srv/harbour": by_slug, "/srv/lamp": "lamp"}}
-        for project, cwd in ((by_slug, "/srv/harbour"), (by_hash, "/srv/lamp")):
+        unknown = str(home / ".gemini" / "tmp" / by_hash)
+        for project, cwd, before in ((by_slug, "/srv/harbour", None), (by_hash, "/srv/lamp", unknown)):
             path = chat.write(self.chats(home, project))
-            assert source.fetch(Chat.entry_at(path, CHAT), None).unwrap().cwd is None
+            assert source.fetch(Chat.entry_at(path, CHAT), None).unwrap().cwd == before
             (home / ".gemini" / "projects.json").write_text(json.dumps(projects))
             assert source.fetch(Chat.entry_at(path, CHAT), None).unwrap().cwd == cwd
             (path.parent.parent / ".project_root").write_text("/srv/moved\n")

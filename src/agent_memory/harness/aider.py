@@ -125,6 +125,7 @@ _DIGEST_CHARS = 500
 _CLOCK = "%Y-%m-%d %H:%M:%S"
 
 # Commands whose arguments are words to the agent, and what only sets aider itself, or runs something.
+_REASONING = re.compile(r"<(thinking-content-[0-9a-f]+)>.*?(?:</\1>|\Z)", re.DOTALL)
 _TO_AGENT = re.compile(r"\A/(ask|code|architect|context|help|chat-mode)(?:\s+|\Z)")
 _TO_AIDER = re.compile(
     r"!|/(?:add|clear|commit|copy|copy-context|diff|drop|edit|editor|editor-model|exit|git|lint|load|ls|map|map-refresh|model"
@@ -226,7 +227,7 @@ class AiderRuns(Session):
             is_typed = not self._others_spoke or all(line in self._typed for line in lines if line)
             self.hear(text, typed_words(words), by=None if is_typed else "history")
         elif speaker == "agent":
-            self.speak(f"{self._writes}", text.strip())
+            self.speak(f"{self._writes}", _REASONING.sub("", text).strip())
         elif edited := _EDITED.fullmatch(text):
             self.speak(self.message_id or f"{self._writes}", "", [asked("", "edit", {"path": edited[1]})])
         elif not _SAYS_NOTHING.match(text):

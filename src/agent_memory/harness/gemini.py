@@ -27,7 +27,12 @@ from agent_memory.text.plain_text import IdSet
 _SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,128})"')
 
 
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
 def _project_of(path: str, session_id: str) -> str | None:
+    """Returns the directory of the chat's project; where only a hash tells it, and of no directory that is known, Gemini's own
+    for that project, since what was said there holds nowhere else."""
     project, found, _ = path.rpartition("/chats/")
     if not found:
         return None
@@ -35,11 +40,13 @@ def _project_of(path: str, session_id: str) -> str | None:
     if told.startswith("/"):
         return told
     tmp, name = os.path.split(project)
-    known = files.text_beside(os.path.dirname(tmp), "projects.json", session_id)
-    for directory, slug in get.mapping(get.parsed_object(known), "projects").items():
+    gemini = os.path.dirname(tmp)
+    known = files.text_beside(gemini, "projects.json", session_id)
+    slugs = {os.path.dirname(gemini): "", **get.mapping(get.parsed_object(known), "projects")}
+    for directory, slug in slugs.items():
         if name in (slug, sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()):
             return directory
-    return None
+    return project if _HASH.fullmatch(name) else None
 
 
 def document_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
