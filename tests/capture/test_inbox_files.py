@@ -6,6 +6,8 @@ import contextlib
 import errno
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.capture.inbox_files import Inbox, captures, put_snapshot
 from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
+from agent_memory.care.why_session import captures_beginning_with
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness
 from agent_memory.session.queue import (
@@ -72,6 +75,12 @@ class TestInbox:
         assert len(error.problems) == 3
         assert inbox.names() == Success(())
 
+    def test_retiring_twice_is_retiring_once_p3(self, inbox: Inbox) -> None:
+        inbox.put(note()).unwrap()
+        (pending,) = load(inbox)
+        assert inbox.retire(pending, WRITTEN) == inbox.retire(pending, WRITTEN) == Success(None)
+        assert inbox.names() == Success(())
+
     def test_an_entry_that_came_meanwhile_stays(self, inbox: Inbox) -> None:
         inbox.put(session()).unwrap()
         (pending,) = load(inbox)
@@ -120,6 +129,15 @@ def files(directory: Path) -> list[str]:
     return sorted(os.listdir(directory)) if directory.exists() else []
 
 
+def test_an_inbox_that_is_a_link_is_refused_p21(inbox: Inbox, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    root.mkdir()
+    (root / "inbox").symlink_to(tmp_path / "elsewhere")
+    assert isinstance(inbox.put(note()).failure(), PathRefused)
+    assert isinstance(inbox.names().failure(), PathRefused)
+    assert files(tmp_path / "elsewhere") == []
+
+
 def test_a_put_that_fails_anywhere_leaves_nothing_or_one_whole_entry_p1_p5(tmp_path: Path) -> None:
     for number in (errno.ENOSPC, errno.EACCES):
         for k, failing in each_failure(number):
@@ -144,6 +162,19 @@ def test_a_put_that_is_killed_anywhere_leaves_nothing_or_one_whole_entry_p1_p2(t
         assert [pending.entry for pending in load_files(Inbox(root)).pending] in ([], [note()])
         assert load_files(Inbox(root)).quarantined == ()
     assert k > 5
+
+
+def test_processes_that_put_at_once_lose_and_overwrite_nothing_p7(root: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
+        "from agent_memory.capture.inbox_files import Inbox; from inbox_entries import note\n"
+        "box = Inbox(Path(sys.argv[1]))\n"
+        "for _ in range(50): box.put(note()).unwrap()\n"
+    )
+    tests = str(Path(__file__).parents[1])
+    running = [subprocess.Popen([sys.executable, "-c", script, str(root), tests]) for _ in range(3)]
+    assert [process.wait() for process in running] == [0] * 3
+    assert len(load_files(Inbox(root)).pending) == 150
 
 
 def test_quarantine_overwrites_nothing_p6(inbox: Inbox, root: Path) -> None:
@@ -223,6 +254,15 @@ def test_a_crash_at_any_step_of_leaving_loses_and_doubles_nothing(tmp_path: Path
             break
         k += 1
     assert k > 10
+
+
+def test_a_run_that_was_stopped_between_storing_and_retiring_does_not_work_twice_p3(inbox: Inbox, root: Path) -> None:
+    name = inbox.put(note()).unwrap()
+    (pending,) = load_files(inbox).pending
+    inbox.retire(pending, WRITTEN).unwrap()
+    (root / "inbox" / name).write_text(render_inbox_entry(note()))
+    assert load_files(inbox).pending == ()
+    assert inbox.names() == Success(())
 
 
 def test_errors_while_leaving_are_values_and_the_entry_is_still_somewhere_p5(tmp_path: Path) -> None:
@@ -368,6 +408,15 @@ def test_p6_an_inbox_that_may_not_be_read_is_an_error(tmp_path: Path) -> None:
 
 
 # -- the entries of a session ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def inbox_captures(tmp_path: Path) -> Inbox:
+    return Inbox(tmp_path, {})
+
+
+def places(root: Path, session_id: str) -> list[tuple[str, str]]:
+    return [(each.key[1], each.place) for each in captures_beginning_with(str(root), session_id)[0]]
 
 
 def test_a_hand_written_file_is_welcome_and_sorted_by_its_mtime(inbox: Inbox, root: Path) -> None:

@@ -20,6 +20,7 @@ from agent_memory.errors import ConfigInvalid, PathRefused, RecorderFailed, Stor
 from agent_memory.git import git_process
 from agent_memory.git.git_history import GitRecorder
 from faults import failing_on
+from fixtures.secret_samples import base62
 from stand_ins.dict_locks import DictLocks
 
 
@@ -72,6 +73,58 @@ def _stale(lock: Path) -> Path:
 
 
 # -- whose repository ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository of the user's with one commit, one staged and one changed file."""
+    path = tmp_path / "project"
+    path.mkdir()
+    _git(path, "init", "--quiet")
+    for name in ("committed", "changed"):
+        _write(path, name)
+    _git(path, "add", ".")
+    _git(path, "commit", "--quiet", "-m", "theirs")
+    _write(path, "changed", "more")
+    _write(path, "staged")
+    _git(path, "add", "staged")
+    return path
+
+
+def _state_of(project: Path) -> str:
+    return _git(project, "status", "--porcelain=v2", "--branch") + _git(project, "log", "--all", "--format=%H %s")
+
+
+def test_p4_git_variables_of_the_caller_never_reach_our_git(store: Path, project: Path) -> None:
+    before = _state_of(project)
+    leaked = {
+        "GIT_DIR": str(project / ".git"),
+        "GIT_WORK_TREE": str(project),
+        "GIT_INDEX_FILE": str(project / ".git/index"),
+        "GIT_OBJECT_DIRECTORY": str(project / ".git/objects"),
+        "GIT_COMMON_DIR": str(project / ".git"),
+        "GIT_AUTHOR_NAME": "Mallory",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "core.worktree",
+        "GIT_CONFIG_VALUE_0": str(project),
+    }
+    recorder = _recorder(store, environ=_environ(**leaked))
+    _record(store, recorder=recorder)
+    _write(store, "topics/b.md")
+    assert recorder.adopt_hand_edits() == Success(1)
+    assert _state_of(project) == before
+    assert _subjects(store) == ["hand edits: 1 file", "write topics/a.md"]
+    assert "Mallory" not in _git(store, "log", "--format=%an %cn")
+
+
+def test_the_leaked_variables_do_harm_where_nothing_scrubs_them(store: Path, project: Path) -> None:
+    """The positive control of the test above."""
+    before = _state_of(project)
+    store.mkdir()
+    _write(store, "topics/a.md")
+    leaked = _environ(GIT_DIR=str(project / ".git"), GIT_WORK_TREE=str(store))
+    subprocess.run(["git", "add", "-A"], cwd=store, env=leaked, check=True, capture_output=True)
+    assert _state_of(project) != before
 
 
 def test_hooks_templates_signing_and_ignores_of_the_user_do_not_apply(store: Path, tmp_path: Path) -> None:
@@ -165,6 +218,13 @@ def test_the_ignore_file_comes_with_the_first_commit_and_a_persons_own_is_kept(s
     assert _recorder(store).adopt_hand_edits() == Success(1)
     assert (store / ".gitignore").read_text() == "*.tmp\n"
     assert "inbox" not in _git(store, "ls-files")
+
+
+def test_a_store_that_is_a_linked_work_tree_is_recorded_there(store: Path, project: Path) -> None:
+    _git(project, "worktree", "add", "--quiet", "-b", "memories", str(store))
+    _record(store)
+    assert _git(project, "log", "--format=%s", "memories").splitlines()[0] == "write topics/a.md"
+    assert _git(project, "log", "--format=%s", "main").splitlines() == ["theirs"]
 
 
 # -- what goes wrong ----------------------------------------------------------------------------------------------------
@@ -371,6 +431,17 @@ def test_bookkeeping_is_nobodys_hand_edit_and_rides_along_with_the_next_record(s
     assert _recorder(store).adopt_hand_edits() == Success(0)
     _record(store)
     assert _paths(store) == ["state/tiers.json", "topics/a.md", "usage/host.jsonl"]
+
+
+def test_p20_a_file_that_holds_a_secret_stays_out_and_is_named(store: Path) -> None:
+    _write(store, "topics/secret.md", f"the key is ghp_{base62(36)}")
+    _write(store, "topics/fine.md", "fine")
+    recorder = _recorder(store)
+    assert recorder.adopt_hand_edits() == Success(1)
+    assert recorder.record(["topics/secret.md"], "x") == Success(None)
+    assert len(_subjects(store)) == 1
+    assert _paths(store) == ["topics/fine.md"]
+    assert [warning for warning in recorder.warnings() if "topics/secret.md" in warning and "secret" in warning]
 
 
 def test_a_template_that_is_no_commit_is_a_config_error_and_nothing_is_made(store: Path) -> None:

@@ -12,7 +12,7 @@ from returns.result import Failure, Result, Success
 
 import one_change
 from agent_memory.errors import AgentTimedOut, Error, RecorderFailed, StoreIo
-from agent_memory.note.note import Kind, MemoryEntry, Meta, Status, StoredEntry
+from agent_memory.note.note import Harness, Kind, MemoryEntry, Meta, Status, StoredEntry
 from agent_memory.pipelines.consolidate import consolidate, take_up_deferred
 from agent_memory.recall.note_index import KnownNotes, Near, NoteIndex
 from agent_memory.rules.change import Change, max_changes
@@ -110,6 +110,49 @@ def test_the_handoff_of_a_session_is_updated_in_place_as_it_grows(world: World) 
     assert "Done." in world.store.read(handoff.meta.id).unwrap().body
 
 
+@pytest.mark.parametrize("state", ["load_queue", "fetch_history", "run_agent", "parse_output"])
+def test_p3_a_crash_costs_no_second_call(world: World, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _after_crash_at(world, state, monkeypatch) == _straight()
+    assert len(world.agent.asked) <= (2 if state == "run_agent" else 1)
+
+
+class _Crash(BaseException):
+    """Ends the process, as it were: nothing in the project catches it."""
+
+
+def _after_crash_at(world: World, state: str, monkeypatch: pytest.MonkeyPatch) -> object:
+    world.capture("s1", "Remember that locks die with their holder")
+    checkpoint = world.runs.checkpoint
+
+    def crash(here: str, run: Run) -> Result[None, Error]:
+        checkpoint(here, run)
+        if here == state:
+            raise _Crash
+        return checkpoint(here, run)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(world.runs), "checkpoint", lambda _self, here, run: crash(here, run))
+        with pytest.raises(_Crash):
+            world.run()
+    world.run()
+    return _snapshot(world)
+
+
+def _straight() -> object:
+    world = World(ScriptedAgent([entries(note("Locks die with their holder", turns=[1]))]))
+    world.capture("s1", "Remember that locks die with their holder")
+    world.run()
+    return _snapshot(world)
+
+
+def _snapshot(world: World) -> object:
+    metas = [evolve(each.meta, updated_at_ms=0) for each in world.listed()]
+    marks = [each.unwrap() for each in world.marks.all()]
+    kept = world.kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()
+    assert kept is not None
+    return metas, marks, kept.turns, world.inbox.names().unwrap(), len(world.inbox.processed)
+
+
 def test_a_note_whose_reply_passes_no_check_stays_pending_and_the_third_time_is_stored_whole_p9(world: World) -> None:
     world.agent.answers = [entries(note("loop", "tabs " * 5_000))]
     world.capture_note("Ports", "The api listens on 8080.")
@@ -156,8 +199,7 @@ def test_a_later_window_sees_and_may_update_what_an_earlier_one_planned(world: W
     world.agent.answers = [answer]
     world.capture("s1", *long)
     run = world.run()
-    assert [request.final_window for request in world.agent.asked] == [False, True]
-    assert len(world.recorder.commits) == 1
+    assert len(world.agent.asked) == 2
     (stored,) = world.listed()
     assert "60 seconds" in world.store.read(stored.meta.id).unwrap().body
     assert run.settled[0].outcome.dropped == ()

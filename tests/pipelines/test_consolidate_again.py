@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import Error, HistoryUnavailable, StoreIo
+from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness, Status, Usage
 from agent_memory.pipelines.backfill import ask_again, plan_upgrades
 from agent_memory.pipelines.consolidate import steps
@@ -67,6 +67,18 @@ def test_what_was_kept_of_an_unreadable_transcript_is_not_taken_for_all_of_it_p6
     assert not store.inbox.entries
 
 
+def test_a_kept_history_that_is_damaged_hides_nothing_p6() -> None:
+    class Damaged(TemporaryKeptHistories):
+        def fetch(self, *_: object) -> Result[History | None, Error]:
+            return Failure(StateCorrupt("histories/x", ("no",)))
+
+    store = world(skipped())
+    store.kept = Damaged()
+    store.histories.put("s1", GONE)
+    store.capture_entry(SessionFile("claude-code-session", "s1"))
+    assert store.verdicts(store.run()) == ["unavailable"]
+
+
 class Unreadable(TemporaryKeptHistories):
     def fetch(self, *_: object) -> Result[History | None, Error]:
         return Failure(StoreIo("histories/x", "read", "EIO", "Input/output error"))
@@ -100,6 +112,19 @@ def consolidated_by_builtin() -> World:
     store.run()
     store.agent = ScriptedAgent([skipped()])
     return store
+
+
+def test_what_came_since_is_not_left_to_the_next_capture_when_it_cannot_be_read_now_p6() -> None:
+    store = consolidated_by_builtin()
+    upgraded(store)
+    whole = history("s1", "remember: the staging port is `8123`", "thanks", "one more thing")
+    store.histories.put("s1", OUT_OF_REACH)
+    assert store.verdicts(store.run()) == ["unavailable"]
+    store.clock.at_ms += DAY_MS
+    store.histories.put("s1", whole)
+    store.run()
+    assert [[turn.number for turn in request.window.turns] for request in store.agent.asked] == [[1, 2], [3]]
+    assert not store.inbox.entries
 
 
 def test_one_that_can_never_be_read_is_given_up_in_the_end() -> None:

@@ -230,6 +230,12 @@ class TestBytes:
         world.undo(undone.run_id)
         assert world.tree() == after
 
+    def test_what_the_person_wrote_into_a_file_of_ours_stays_p17(self, world: World) -> None:
+        world.run(tiers=TIERS, section="First.", machine="defrag")
+        world.target.write_text(world.target.read_text() + "Mine\n")
+        world.undo()
+        assert world.target.read_text() == "Mine\n"
+
     def test_a_section_that_was_changed_since_stays_and_is_named_p17(self, world: World) -> None:
         world.run(world.replace("a", "Changed."), section="First.", machine="defrag")
         changed = world.target.read_bytes().replace(b"First.", b"Mine.")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +24,6 @@ from agent_memory.store import store_database
 from agent_memory.store.note_files import read_image
 from agent_memory.store.store_database import DIRECTORY, NAME
 from agent_memory.store.store_files import Store
-from faults import failing_on
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 
@@ -120,11 +122,17 @@ def test_a_file_that_was_just_written_is_looked_at_again_but_not_indexed_again(r
     assert found(index, "camel") == [A]
 
 
-def test_a_shelf_that_cannot_be_listed_is_an_error_and_not_an_empty_index_p6(root: Path, topics: Path) -> None:
+def test_a_shelf_that_cannot_be_listed_is_an_error_and_not_an_empty_index_p6(
+    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(topics, A, "zebra")
     index = indexed(root)
-    with failing_on("", "scandir"):
-        assert isinstance(index.refresh().failure(), StoreIo)
+
+    def refuse(*_: object) -> object:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert isinstance(index.refresh().failure(), StoreIo)
     assert found(index, "zebra") == [A]
 
 
@@ -329,10 +337,51 @@ def test_while_another_process_writes_what_is_there_is_searched(
     assert found(index, "zebra") == [A, B]
 
 
-def test_an_unreadable_file_is_told_p6(root: Path, topics: Path, rested: None) -> None:
+INTERRUPTED = """
+import os, signal, sys
+from agent_memory.store import store_database, index_batch
+from agent_memory.recall.note_index import note_index
+
+store_database._BATCH = 5
+at, where = int(sys.argv[2]), getattr(index_batch, sys.argv[3])
+count = 0
+
+def killed(*arguments):
+    global count
+    count += 1
+    if count == at:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return where(*arguments)
+
+setattr(index_batch, sys.argv[3], killed)
+note_index(sys.argv[1]).refresh().unwrap()
+"""
+
+
+@pytest.mark.parametrize(("at", "where"), [(13, "note_terms"), (7, "_places")], ids=str)
+def test_a_process_that_is_killed_leaves_an_index_to_go_on_from(root: Path, topics: Path, at: int, where: str) -> None:
+    ids = [f"id__{number:06d}".replace("0", "z") for number in range(20)]
+    for number, id in enumerate(ids):
+        put(topics, id, f"zebra w{number}q")
+    killed = subprocess.run([sys.executable, "-c", INTERRUPTED, root, str(at), where], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    index = indexed(root)
+    assert every(index) == 20
+    assert [found(index, f"w{number}q") for number in range(20)] == [[id] for id in ids]
+
+
+def test_an_unreadable_file_is_told_p6(root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch) -> None:
     put(topics, A, "zebra")
     put(topics, B, "zebra")
-    with failing_on(f"{A}.md", "open"):
+
+    def read(root: str, path: str, most: int) -> object:
+        if A in path:
+            raise StoreIo(path, "read", "EIO", "Input/output error")
+        return real(root, path, most)
+
+    real = read_image
+    with monkeypatch.context() as patched:
+        patched.setattr(store_database, "read_image", read)
         for _ in range(2):  # it is tried, and told, each time
             (told,) = note_index(root).refresh().unwrap()
             assert told.startswith("1 file was not searched, since it could not be read")
@@ -340,6 +389,31 @@ def test_an_unreadable_file_is_told_p6(root: Path, topics: Path, rested: None) -
     index = note_index(root)
     assert index.refresh().unwrap() == ()
     assert found(index, "zebra") == [A, B]
+
+
+OPENS = """
+import sys
+from agent_memory.recall.note_index import note_index
+sys.stdin.readline()
+index = note_index(sys.argv[1])
+done = index.refresh().unwrap()
+print(len(done), len(index.without_vector("").unwrap()), index.renewals)
+"""
+
+
+def test_of_six_that_open_it_at_once_one_makes_it_and_all_can_ask(root: Path, topics: Path) -> None:
+    for number in range(30):
+        put(topics, f"id__{number:06d}".replace("0", "z"), f"zebra w{number}q")
+    command = [sys.executable, "-c", OPENS, str(root)]
+    calls = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(6)]
+    for call in calls:
+        assert call.stdin is not None
+        call.stdin.write("\n")
+        call.stdin.flush()
+    said = [call.communicate()[0].split() for call in calls]
+    assert [call.returncode for call in calls] == [0] * 6
+    assert all((int(told) or notes == "30") and renewals == "0" for told, notes, renewals in said)
+    assert every(indexed(root)) == 30
 
 
 def test_no_word_of_a_note_is_left_in_the_file_once_it_is_secret_p20(root: Path, topics: Path, rested: None) -> None:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -218,6 +219,17 @@ class TestSessionMarksFiles:
         assert isinstance(marks.get(MARK.harness, "other").failure(), StateCorrupt)
 
 
+class TestBeginnings:
+    """`why --session` takes the beginning of an id."""
+
+    def test_a_damaged_mark_is_an_error_and_not_a_session_unseen_p6(self, tmp_path: Path) -> None:
+        marks = SessionMarks(tmp_path)
+        assert marks.put(MARK) == Success(None)
+        (path,) = (tmp_path / "state/sessions").iterdir()
+        path.write_text("{")
+        assert isinstance(marks.beginning_with("7c9e", 10).failure(), StateCorrupt)
+
+
 def test_a_damaged_mark_among_all_is_an_error_and_hides_no_other_p6(tmp_path: Path) -> None:
     marks = SessionMarks(tmp_path)
     marks.put(MARK).unwrap()
@@ -265,6 +277,18 @@ class TestStateKeysFiles:
             (root / "state/keys/current_phase.json").write_text(content)
             assert isinstance(keys.get(PHASE.key).failure(), StateCorrupt)
             assert [type(each) for each in keys.all()] == [Failure, Success]
+
+    def test_of_many_at_once_one_is_last_and_nothing_is_torn_p2(self, root: Path) -> None:
+        values = [evolve(PHASE, json=f'"{str(number) * 5_000}"') for number in range(8)]
+        keys = StateKeysFiles(root)
+        keys.put(values[0]).unwrap()
+        writers = [threading.Thread(target=lambda value=value: keys.put(value).unwrap()) for value in values]
+        for writer in writers:
+            writer.start()
+        seen = [keys.get(PHASE.key).unwrap() for _ in range(50)]
+        for writer in writers:
+            writer.join()
+        assert all(value in values for value in (*seen, keys.get(PHASE.key).unwrap()))
 
 
 # -- spend: calls and characters of a day (P10) ------------------------------------------------------------------------
@@ -325,6 +349,9 @@ class TestSpendOnDisk:
 # -- tombstones (P28) --------------------------------------------------------------------------------------------------
 
 
+NOTE = EntryTombstone("id__a1b2c3", 1_770_000_000_123, frozenset({"0123456789abcdef", "fedcba9876543210"}))
+
+
 @pytest.fixture
 def tombstones(root: Path) -> Tombstones:
     return Tombstones(root)
@@ -336,3 +363,22 @@ def test_the_tombstone_of_another_session_under_its_name_is_an_error(root: Path)
     (path,) = (root / FORGOTTEN).iterdir()
     path.write_text(path.read_text().replace("T-1", "T-2"))
     assert isinstance(tombstones.of_session(Harness.AMP, "T-1"), Failure)
+
+
+# -- trust -------------------------------------------------------------------------------------------------------------
+
+
+AT_MS = 1_771_000_000_123
+SHA_OF_AB = "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603"
+
+
+def test_processes_at_once_lose_no_trust_p7(home: Path) -> None:
+    script = textwrap.dedent("""
+        import sys
+        from agent_memory.setup.config_files import TrustFile
+        for number in range(5):
+            TrustFile(sys.argv[1]).add(f"/{sys.argv[2]}/{number}", b"x", 0)
+    """)
+    started = [subprocess.Popen([sys.executable, "-c", script, str(home), str(each)]) for each in range(4)]
+    assert [each.wait(timeout=60) for each in started] == [0] * 4
+    assert len(TrustFile(str(home)).configs()) == 20

@@ -82,6 +82,10 @@ def tree(root: Path) -> dict[str, tuple[int, bytes] | None]:
     }
 
 
+def texts(root: Path) -> dict[str, bytes]:
+    return {path: data for path, data in snapshot(root).items() if path.startswith(("topics/", "archive/", "state/"))}
+
+
 @pytest.fixture
 def files(root: Path) -> Store:
     store = open_files(root)
@@ -89,6 +93,20 @@ def files(root: Path) -> Store:
     for path in root.rglob("*.md"):
         os.utime(path, ns=(OLD_NS, OLD_NS))
     return store
+
+
+def test_a_run_leaves_every_change_with_what_was_there_before_p16(files: Store, root: Path) -> None:
+    before = texts(root)
+    receipt = run(files)
+    after = texts(root)
+    changes = footprint(root).files
+    assert {each.path for each in changes} == {path for path in before | after if before.get(path) != after.get(path)}
+    assert set(receipt.touched) >= {each.path for each in changes}
+    for each in changes:
+        assert (None if each.before is None else each.before.data) == before.get(each.path)
+        assert (None if each.after is None else each.after.data) == after.get(each.path)
+        if each.before is not None and each.path.endswith(".md"):
+            assert each.before.mtime_ns == OLD_NS
 
 
 @pytest.mark.parametrize("run_id", ["", "..", ".hidden", "a/b", "../x", "a\0b", "/etc"])
@@ -155,6 +173,13 @@ def test_an_id_that_leads_elsewhere_by_now_does_not_come_back_p15(files: Store, 
     files.apply([Change.retire(A, hash_of_live(files, A))], run_id="run").unwrap()
     write(files, entry(M, aliases=(A,)), None).unwrap()
     assert refused(files, root) == (f"{A} leads to topics/Title m -- {M}.md by now",)
+
+
+def test_an_alias_that_is_a_live_entry_by_now_does_not_come_back_p15(files: Store, root: Path) -> None:
+    write(files, entry(M, aliases=(E,)), None).unwrap()
+    files.apply([Change.retire(M, hash_of_live(files, M))], run_id="run").unwrap()
+    files.apply([Change.restore(E)]).unwrap()
+    assert refused(files, root) == (f"{E} leads to topics/Title e -- {E}.md by now",)
 
 
 def test_a_name_that_a_file_system_takes_for_another_does_not_come_back_p15(files: Store, root: Path) -> None:

@@ -15,7 +15,15 @@ from agent_memory.errors import StateCorrupt
 from agent_memory.note.note import Harness, MemoryEntry, Meta, TierList
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.results import as_result
-from agent_memory.rules.change import Change, FileChange, FileState, Footprint, LoggedAction, LoggedRun, SectionChange
+from agent_memory.rules.change import (
+    Change,
+    FileChange,
+    FileState,
+    Footprint,
+    LoggedAction,
+    LoggedRun,
+    SectionChange,
+)
 from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone
 from agent_memory.rules.plan import DaySpend
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo, Work
@@ -253,6 +261,8 @@ def test_what_is_cut_is_damaged_and_a_journal_is_over_once_it_is_marked_p6(
 
 
 # -- tags, which a person may write
+
+tags = st.sampled_from(["topic__a", "area__b", "topic__c++", "bare", "topic__é"])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from agent_memory import app
 from agent_memory.app import open_memory
 from agent_memory.capture.hook_files import LOG_NAME, log_hook_problem
 from agent_memory.care.health import Health
-from agent_memory.errors import AgentMissing, Error, RunNotFound, StateCorrupt, StoreIo
+from agent_memory.errors import AgentMissing, Error, PathRefused, RunNotFound, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness, MemoryEntry, Meta
 from agent_memory.rules.change import (
     Applied,
@@ -39,9 +39,10 @@ from agent_memory.store.run_files import (
     RunLog,
     prune_run_files,
 )
+from agent_memory.store.run_json import render_report_document
 from agent_memory.store.store_files import Store
 from agent_memory.text.plain_text import DAY_MS, iso_of
-from faults import each_failure, each_kill, failing_at, failing_on
+from faults import each_failure, each_kill, failing_at, failing_on, snapshot
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 
@@ -108,6 +109,18 @@ class TestOnDisk:
         (tmp_path / f"runs/{FIRST}/footprint-2.json").unlink()
         assert isinstance(kept.log.footprint(FIRST).failure(), StateCorrupt)
 
+    def test_no_link_is_followed_p21(self, tmp_path: Path) -> None:
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        (outside / "report.json").write_text(render_report_document(run(FIRST)))
+        root = tmp_path / "root"
+        (root / "runs").mkdir(parents=True)
+        (root / f"runs/{FIRST}").symlink_to(outside)
+        assert isinstance(RunLog(root).footprint(FIRST).failure(), PathRefused | RunNotFound)
+        before = snapshot(outside)
+        assert isinstance(RunLog(root).put_sections(FIRST, [SECTION]).failure(), PathRefused)
+        assert snapshot(outside) == before
+
     def test_a_run_that_cannot_be_looked_at_is_unreadable_and_not_missing_p6(self, tmp_path: Path) -> None:
         log = RunLog(tmp_path)
         log.put_report(run(FIRST)).unwrap()
@@ -123,6 +136,12 @@ class TestOnDisk:
             assert all(each.problems or each == known for each, known in zip(runs, whole, strict=False)), k
             told += any(each.result == "unreadable" for each in runs)
         assert told > 4
+
+    def test_what_cannot_be_looked_at_is_not_undone_p6(self, tmp_path: Path) -> None:
+        log = RunLog(tmp_path)
+        Kept(log, tmp_path).leave(FIRST, NOTE)
+        with failing_at(1, errno.EIO, once=True):
+            assert isinstance(log.footprint(FIRST).failure(), StoreIo)
 
     def test_a_dry_run_and_files_beside_the_runs_are_no_runs(self, tmp_path: Path) -> None:
         (tmp_path / f"runs/{FIRST}/replies").mkdir(parents=True)
@@ -171,9 +190,23 @@ def test_a_checkpoint_is_not_missing_because_nobody_may_look(tmp_path: Path, num
 # -- replies that were paid for ----------------------------------------------------------------------------------------
 
 
+REPLY = KeptReply("the lamp is green", "n1", "0" * 64, {"id__a1b2c3": "1" * 64})
+
+
 @pytest.fixture
 def replies(tmp_path: Path) -> ConsolidateRecords:
     return ConsolidateRecords(tmp_path, DictClock())
+
+
+@pytest.mark.parametrize("spent", [True, False])
+def test_p28_nothing_of_a_dropped_reply_stays_on_disk(tmp_path: Path, spent: bool) -> None:
+    replies = ConsolidateRecords(tmp_path, DictClock())
+    replies.keep_reply("run-1", "key", REPLY)
+    if spent:
+        replies.spend_reply("key")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()], "positive control"
+    assert replies.drop_reply("key") == Success(None)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 # -- the report of a consolidate run -----------------------------------------------------------------------------------
@@ -277,6 +310,18 @@ def test_a_kill_at_any_point_never_leaves_half_a_footprint_that_passes_for_the_w
     assert halves > 5
 
 
+def test_a_link_for_runs_is_refused_p21(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    leave(outside, 900)
+    leave(outside, 901)
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "runs").symlink_to(outside / "runs")
+    before = snapshot(outside)
+    assert isinstance(prune(root, keep_runs=1).failure(), PathRefused)
+    assert snapshot(outside) == before
+
+
 # -- what `memory status` says of the last runs ------------------------------------------------------------------------
 
 
@@ -298,6 +343,12 @@ def test_a_damaged_report_hides_no_other_and_is_told_p6(root: Path) -> None:
     assert found.last_runs[0].run_id.endswith("_dbfbe0")
     (problem,) = found.problems
     assert "_dbfbe1/report.json cannot be understood" in problem
+
+
+def test_a_damaged_list_of_undone_runs_is_told(root: Path) -> None:
+    health(root, RUN_STATUS)
+    (root / "runs/undone.json").write_text("{")
+    assert any("undone.json" in each for each in health(root).problems)
 
 
 # -- logs that cannot be read ------------------------------------------------------------------------------------------

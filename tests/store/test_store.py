@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tracemalloc
 from collections.abc import Callable
@@ -26,7 +27,6 @@ from agent_memory.note.note import TIERS_FILE, Kind, Listing, MemoryEntry, Meta,
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.store import store_database
 from agent_memory.store.store_files import Store
-from faults import failing_on
 from one_change import delete, write
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
@@ -68,6 +68,11 @@ class TestStoreFiles:
 
     def hash_of(self, store: Store, id: str) -> str:
         return store.read(id).unwrap().listed.content_hash
+
+    def test_creating_another_entry_with_a_taken_id_is_refused_p15(self, store: Store) -> None:
+        write(store, entry(), None).unwrap()
+        assert write(store, entry(body="Other."), None) == Failure(str(EntryExists(A, path())))
+        assert store.read(A).unwrap().entry == entry()
 
     def test_an_id_that_differs_in_case_only_an_alias_and_an_archived_id_are_taken_p15(self, store: Store) -> None:
         write(store, entry("id__abcdef", aliases=(B,)), None).unwrap()
@@ -313,6 +318,13 @@ def test_a_tier_list_that_could_not_be_read_back_is_refused(store: Store, tiers:
     assert state(store) == before
 
 
+@pytest.fixture
+def files(root: Path) -> Store:
+    store = Store(root, Locks(root))
+    store.apply([Change.of(plain(A))], tiers=TierList((A,))).unwrap()
+    return store
+
+
 # -- what lies in a directory of notes ---------------------------------------------------------------------------------
 
 
@@ -341,12 +353,20 @@ def unreadable(root: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("call", ["scandir", "lstat"])
-def test_a_directory_that_cannot_be_read_is_an_error_and_not_empty_p6(root: Path, topics: Path, call: str) -> None:
+def test_a_directory_that_cannot_be_read_is_an_error_and_not_empty_p6(
+    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
     (topics / "a.md").write_text(note(A))
     assert ids(root) == [A]
-    with failing_on("", call):
-        assert isinstance(store_at(root).list().failure(), StoreIo)
-        assert isinstance(store_at(root).read(A).failure(), StoreIo)
+
+    def refuse(*_: object, **__: object) -> object:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, call, refuse)
+    refused = store_at(root).list().failure()
+    assert isinstance(refused, StoreIo)
+    assert refused.errno_name == "EACCES"
+    assert isinstance(store_at(root).read(A).failure(), StoreIo)
 
 
 def test_the_root_may_be_a_link_and_nothing_inside_it(root: Path, topics: Path, tmp_path: Path) -> None:
@@ -400,10 +420,18 @@ def test_notes_in_a_directory_are_reported_and_other_directories_are_let_be(root
     assert unreadable(root) == {"topics/deeper": "it is a directory, and the notes in it are not seen"}
 
 
-def test_a_file_that_fails_is_not_missing_p6(root: Path, topics: Path) -> None:
+def test_a_file_that_fails_is_not_missing_p6(root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (topics / "a.md").write_text(note(A))
     (topics / f"b {B}.md").write_text(note(B))
-    with failing_on(f"b {B}.md", "open"):
+    really_open = os.open
+
+    def refuse_b(path: str, *rest: int) -> int:
+        if path.endswith(f"b {B}.md"):
+            raise OSError(errno.EIO, "Input/output error")
+        return really_open(path, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refuse_b)
         assert ids(root) == [A]
         assert unreadable(root) == {f"topics/b {B}.md": "it cannot be read: Input/output error (EIO)"}
         unread = StoreIo(f"{topics}/b {B}.md", "open", "EIO", "Input/output error")
@@ -488,3 +516,10 @@ def test_an_update_may_keep_an_alias_and_not_take_one_that_is_taken_p15(store: S
     assert store.apply([Change.of(evolve(odd.entry, body="New."), odd.listed.content_hash)]).unwrap().dropped == ()
     receipt = store.apply([Change.of(plain(A, aliases=(B,)), hash_of(store, A))]).unwrap()
     assert [each.subject for each in receipt.dropped] == [A]
+
+
+def test_an_alias_that_another_entry_has_is_refused_p15(store: Store) -> None:
+    store.apply([merge(store)]).unwrap()
+    receipt = store.apply([Change.of(plain("id__dddddd", aliases=(A,)))]).unwrap()
+    assert [each.subject for each in receipt.dropped] == ["id__dddddd"]
+    assert store.read(A).unwrap().meta.id == M

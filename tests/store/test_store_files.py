@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 from returns.result import Failure, Success
 
 from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, PathRefused, StateCorrupt, StoreIo
@@ -14,7 +18,7 @@ from agent_memory.files.locks import Locks
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.rules.change import Change
 from agent_memory.store.store_files import Store
-from faults import failing_on, snapshot
+from faults import each_kill, failing_on, snapshot
 from one_change import delete, write
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
@@ -33,11 +37,142 @@ def hash_of(root: Path, id: str) -> str:
     return store(root).read(id).unwrap().listed.content_hash
 
 
+def fill(root: Path) -> list[Change]:
+    """Three live entries and a retired one, and a batch with every kind of change, one of them refused."""
+    store(root).apply([Change.of(entry(id, f"Title {id[-1]}")) for id in (A, B, C, D)]).unwrap()
+    delete(store(root), D).unwrap()
+    return [
+        Change.of(entry(A, "New title", "New body."), hash_of(root, A)),
+        Change.retire(B, hash_of(root, B), valid_until_ms=MS + 5),
+        Change.of(entry("id__eeeeee")),
+        Change.retire(C, "0" * 64),
+        Change.restore(D),
+    ]
+
+
 def notes(root: Path) -> dict[str, bytes]:
     return {path: data for path, data in snapshot(root).items() if path.startswith(("topics/", "archive/"))}
 
 
+@frozen
+class Prepared:
+    """A filled root to copy, the batch for it, and its notes without and with that batch."""
+
+    root: Path
+    changes: list[Change]
+    before: dict[str, bytes]
+    after: dict[str, bytes]
+
+    def copy(self, name: str) -> Path:
+        return Path(shutil.copytree(self.root, self.root.with_name(name)))
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        changes = fill(home / "root")
+        done = Path(shutil.copytree(home / "root", home / "done"))
+        assert len(store(done).apply(changes).unwrap().applied) == 4
+        return Prepared(home / "root", changes, notes(home / "root"), notes(done))
+
+
+@pytest.mark.faults
+@pytest.mark.usefixtures("home")
+def test_a_kill_at_any_point_leaves_all_or_nothing_p2_p12_p15(prepared: Prepared) -> None:
+    before, after = prepared.before, prepared.after
+    seen = []
+    for k, dying in each_kill():
+        root = prepared.copy(f"killed {k}")
+        with dying:
+            store(root).apply(prepared.changes)
+        for path, data in notes(root).items():
+            if "/.tmp-" not in path:
+                assert data in (before.get(path), after.get(path)), (k, path)
+        listing = store(root).list().unwrap()
+        assert listing.unreadable == (), k
+        assert len({listed.meta.id for listed in listing.entries}) == len(listing.entries)
+        seen.append(notes(root))
+        assert seen[-1] in (before, after), k
+        again = store(root).apply(prepared.changes).unwrap()
+        assert [each.act for each in again.applied][:3] == ["replace", "retire", "create"], k
+        assert notes(root) == after, k
+    assert len([each for each in seen if each == before]) > 20
+
+
+SIGKILLED = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[4])
+from test_store_files import fill, store
+root, k = Path(sys.argv[1]), int(sys.argv[2])
+changes = fill(root)
+calls = 0
+def dying(real):
+    def call(*args, **kwargs):
+        global calls
+        calls += 1
+        if calls == k:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*args, **kwargs)
+    return call
+for name in ("write", "fsync", "replace", "link", "unlink", "mkdir"):
+    setattr(os, name, dying(getattr(os, name)))
+store(root).apply(changes).unwrap()
+"""
+
+
+@pytest.mark.parametrize("k", [3, 36])
+def test_a_real_kill_leaves_all_or_nothing_and_the_lock_free_p2_p7(home: Path, prepared: Prepared, k: int) -> None:
+    root = home / "root"
+    here = Path(__file__).parent
+    killed = subprocess.run(
+        [sys.executable, "-c", SIGKILLED, root, str(k), "", here], env={**os.environ, "PYTHONPATH": str(here.parent)}
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert store(root).list().unwrap().unreadable == ()
+    assert notes(root) in (prepared.before, prepared.after)
+    assert write(store(root), entry("id__zzzzzz"), None).unwrap().applied[0].act == "create"
+
+
 # -- several at once --------------------------------------------------------------------------------------------------
+
+WRITER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from one_change import write
+from test_store_files import A, entry, store
+root, number = Path(sys.argv[1]), int(sys.argv[2])
+own = store(root)
+won = 0
+for turn in range(4):
+    write(own, entry(f"id__{number + 1}{turn + 1:05d}".replace("0", "z")), None).unwrap()
+    shown = own.read(A).unwrap()
+    won += write(own, entry(A, "Shared", f"{shown.body} {number}"), shown.listed.content_hash).map(lambda _: 1).value_or(0)
+print(won)
+"""
+
+
+def test_writers_at_the_same_time_lose_nothing_p7_p8(root: Path) -> None:
+    write(store(root), entry(A, "Shared", "Start."), None).unwrap()
+    here = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": str(here.parent)}
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, root, str(number), here], stdout=subprocess.PIPE, text=True, env=environment
+        )
+        for number in range(3)
+    ]
+    wins = [int(writer.communicate()[0]) for writer in writers]
+    assert [writer.returncode for writer in writers] == [0] * 3
+    listing = store(root).list().unwrap()
+    assert len(listing.entries) == 1 + 3 * 4
+    assert listing.unreadable == ()
+    body = store(root).read(A).unwrap().body
+    assert [body.split().count(str(number)) for number in range(3)] == wins
+    assert len(list((root / f"archive/{A}").iterdir())) == sum(wins)
 
 
 def test_an_edit_between_decision_and_write_wins_p8(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

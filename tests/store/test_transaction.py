@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure
 
-from agent_memory.errors import PathRefused, StoreIo
+from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.results import as_result
 from agent_memory.rules.change import FileChange, FileState
 from agent_memory.store.note_files import JOURNAL
@@ -133,6 +133,13 @@ def test_a_file_that_changed_meanwhile_stops_all_changes_p8(tmp_path: Path) -> N
     assert snapshot(tmp_path) == {**BEFORE, "topics/a.md": b"by hand"}
 
 
+def test_a_name_that_was_taken_meanwhile_stops_all_changes_p8(tmp_path: Path) -> None:
+    changes = fill(tmp_path)
+    (tmp_path / "topics/d.md").write_text("by hand")
+    assert not Transactions(str(tmp_path)).commit(changes)
+    assert snapshot(tmp_path) == {**BEFORE, "topics/d.md": b"by hand"}
+
+
 def interrupted(root: Path, *, in_place: int) -> None:
     """Die when so many of the four new files are in place."""
     changes = fill(root)
@@ -215,6 +222,14 @@ def test_a_journal_that_could_not_be_removed_undoes_nothing_of_what_was_made_p12
     }
 
 
+def test_a_journal_whose_directory_cannot_be_listed_undoes_nothing_of_what_was_made_p12(tmp_path: Path) -> None:
+    with failing_on(".transaction", "listdir"):
+        assert Transactions(str(tmp_path)).commit(fill(tmp_path))
+    (tmp_path / "topics/d.md").unlink()
+    Transactions(str(tmp_path)).recover()
+    assert snapshot(tmp_path) == {path: data for path, data in AFTER.items() if path != "topics/d.md"}
+
+
 def test_a_journal_that_could_not_be_removed_makes_nothing_of_what_was_undone_p12(tmp_path: Path) -> None:
     changes = fill(tmp_path)
     (tmp_path / "topics/d.md").mkdir()
@@ -262,6 +277,16 @@ def test_an_undo_cut_short_is_finished_all_the_same_p8(tmp_path: Path, monkeypat
     (tmp_path / "topics/a.md").write_text("by hand")
     Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == {**BEFORE, "topics/a.md": b"by hand"}
+
+
+def test_a_damaged_journal_is_not_acted_on_p6(tmp_path: Path) -> None:
+    fill(tmp_path)
+    (tmp_path / ".transaction").mkdir()
+    (tmp_path / ".transaction/journal.json").write_text('{"version": 1, "steps": [{"path": "topics/a.md"')
+    before = snapshot(tmp_path)
+    with pytest.raises(StateCorrupt):
+        Transactions(str(tmp_path)).recover()
+    assert snapshot(tmp_path) == before
 
 
 @pytest.mark.parametrize("path", ["../outside.md", "/etc/x", "topics/../../x", "link/x.md"])

@@ -14,6 +14,7 @@ from returns.result import Failure, Success
 from agent_memory.errors import EntryInvalid, PathRefused, StoreIo
 from agent_memory.note.note import Usage
 from agent_memory.store.usage_ledger import (
+    MAX_LINE_BYTES,
     Base,
     DayReads,
     LedgerRecord,
@@ -26,10 +27,18 @@ from agent_memory.store.usage_ledger import (
     render_ledger_line,
 )
 from agent_memory.text.plain_text import DAY_MS
-from faults import failing_on
 
 A, B = "id__aaaaaa", "id__bbbbbb"
 
+ADOPT = """
+import sys
+from pathlib import Path
+from agent_memory.store.usage_ledger import UsageLedger
+from agent_memory.note.note import Usage
+ledger = UsageLedger(Path(sys.argv[1]), sys.argv[2])
+ledger.adopt("id__aaaaaa", Usage(12, 1)).unwrap()
+ledger.append("id__aaaaaa", 2, "amp").unwrap()
+"""
 
 APPEND = """
 import sys
@@ -52,6 +61,9 @@ class TestUsageLedgerFiles:
             ledger.append(id, at_ms, reader).unwrap()
         ledger.adopt("id__cccccc", Usage(12, 3)).unwrap()
         assert ledger.day_reads() == Success((DayReads(0, "amp", 1), DayReads(0, "codex", 2), DayReads(1, "amp", 1)))
+
+    def test_a_base_of_something_that_is_no_id_is_refused_p21(self, ledger: UsageLedger) -> None:
+        assert isinstance(ledger.adopt("../../etc", Usage(1, None)).failure(), EntryInvalid)
 
     @pytest.mark.parametrize(("id", "reader"), [("../../etc", "amp"), ("", "amp"), (A, "x\ny"), (A, "")])
     def test_a_record_that_is_not_one_is_refused_p21(self, ledger: UsageLedger, id: str, reader: str) -> None:
@@ -87,11 +99,18 @@ class TestUsageLedgerFiles:
         assert isinstance(ledger.append(A, 2, "amp"), Failure)
         assert ledger.totals().unwrap() == {A: Usage(2, 3)}
 
-    def test_an_unreadable_file_is_no_empty_ledger_p6(self, root: Path) -> None:
-        for host in ("one", "two"):
-            UsageLedger(root, host).append(A, 1, "amp").unwrap()
-        with failing_on("one.jsonl", "open"):
-            assert isinstance(UsageLedger(root).totals().failure(), StoreIo)
+    def test_an_unreadable_file_is_no_empty_ledger_p6(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        UsageLedger(root, "one").append(A, 1, "amp").unwrap()
+        UsageLedger(root, "two").append(A, 1, "amp").unwrap()
+        really_open = os.open
+
+        def refuse_one(path: str, *rest: int) -> int:
+            if path.endswith("one.jsonl"):
+                raise PermissionError(errno.EACCES, "Permission denied")
+            return really_open(path, *rest)
+
+        monkeypatch.setattr(os, "open", refuse_one)
+        assert isinstance(UsageLedger(root).totals().failure(), StoreIo)
 
     def test_links_and_special_files_are_refused_p21(self, root: Path) -> None:
         (root / "usage").mkdir(parents=True)
@@ -128,12 +147,19 @@ class TestUsageLedgerFiles:
         assert ledger.day_reads() == Success((DayReads(0, "amp", 15), DayReads(0, "codex", 6)))
         assert ledger.totals() == Success({A: Usage(21, 30)})
 
-    def test_a_failing_compaction_changes_nothing_p5(self, root: Path) -> None:
+    def test_a_failing_compaction_changes_nothing_p5(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ledger = UsageLedger(root, "h")
         for at_ms in range(3):
             ledger.append(A, at_ms, "amp").unwrap()
-        with failing_on("", "replace", number=errno.ENOSPC):
-            assert isinstance(ledger.compact().failure(), StoreIo)
+
+        def full(*_: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            assert ledger.compact() == Failure(
+                StoreIo(f"{root}/usage/h.jsonl", "compact", "ENOSPC", "No space left on device")
+            )
         assert ledger.totals() == Success({A: Usage(3, 2)})
         assert [path.name for path in (root / "usage").iterdir()] == ["h.jsonl"]
 
@@ -144,6 +170,11 @@ class TestUsageLedgerFiles:
             ledger.compact().unwrap()
         assert [writer.returncode for writer in writers] == [0] * 4
         assert ledger.totals() == Success({A: Usage(4 * 100, 99)})
+
+    def test_a_base_counts_once_whichever_processes_and_hosts_take_it_p7(self, root: Path) -> None:
+        adopters = [subprocess.Popen([sys.executable, "-c", ADOPT, root, f"host{i % 3}"]) for i in range(6)]
+        assert [adopter.wait(60) for adopter in adopters] == [0] * 6
+        assert UsageLedger(root).totals() == Success({A: Usage(12 + 6, 2)})
 
     def test_a_compaction_keeps_the_base_a_base(self, root: Path) -> None:
         here, there = UsageLedger(root, "here"), UsageLedger(root, "there")
@@ -187,6 +218,12 @@ def test_a_line_says_what_was_recorded(record: LedgerRecord) -> None:
     assert parse_ledger_line(line) == record
     assert line.count(b"\n") == 1
     assert line.endswith(b"\n")
+
+
+def test_the_longest_read_is_far_below_what_one_write_keeps_whole_p7() -> None:
+    longest = Read("id__zzzzzz", 2**53 - 1, "r" * 64)
+    assert parse_ledger_line(line := render_ledger_line(longest)) == longest
+    assert len(line) < 200 < MAX_LINE_BYTES
 
 
 @settings(max_examples=60)
