@@ -33,11 +33,8 @@ BODY = "The lamp has a green fuse of 3 A.\nSpare fuses are kept in the harbour o
     ("sources", "recorded", "share"),
     [
         ((MINE,), frozenset(), "all"),
-        ((MINE, evolve(MINE, turns=(3,))), frozenset(), "all"),
         ((MINE, OTHERS), frozenset(), "some"),
-        ((OTHERS,), frozenset({NOTE.id}), "none"),
         ((), frozenset(), "none"),
-        ((), frozenset({NOTE.id}), "all"),
         ((Source(Harness.AMP),), frozenset(), "none"),
     ],
 )

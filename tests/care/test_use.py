@@ -39,17 +39,11 @@ def turns(*said: str, begin_ms: int = TOLD_MS + 1) -> tuple[Turn, ...]:
     ("said", "outcome"),
     [
         (("Release it.", "$ git pull && make ship"), Outcome.ACTED_ON),
-        (("Release it.", "* I run `make ship` now.", "Yes.", "$ make ship"), Outcome.ACTED_ON),
         (("Release it.", "* You can run make ship."), Outcome.NAMED),
-        (("Release it.", "$ memory read id__a1b2c3"), Outcome.READ),
         (("Release it.", "$ make push", "< pushed"), Outcome.UNUSED),
-        (("Release it.", "$ make shipment"), Outcome.UNUSED),
         (("Release it with make ship.", "$ make ship"), Outcome.UNKNOWN),
-        (("Release it.", "$ cat Makefile", "< ship: # make ship", "$ make ship"), Outcome.UNKNOWN),
         (("Release it.", f"* Memory says: {SAYS}"), Outcome.UNUSED),
-        (("Release it.", "$ memory search make ship"), Outcome.UNUSED),
         (("Release it.",), Outcome.UNKNOWN),
-        ((), Outcome.UNKNOWN),
     ],
 )
 def test_a_use_is_what_the_agent_was_first_to_write(said: tuple[str, ...], outcome: Outcome) -> None:
@@ -89,11 +83,8 @@ def test_a_correction_counts_where_it_is_about_the_note(known: str, said: str, o
     ("text", "traces"),
     [
         ("Retries live in src/net/retry.py and are capped by MAX_RETRIES.", {"src/net/retry.py", "MAX_RETRIES"}),
-        ("Never touch `gen/`; edit `schema.sql` instead of `gen/api.ts`.", {"schema.sql"}),
         ("We use pnpm, not npm.", {"pnpm"}),
-        ("The client and/or the server answer on macOS.", set()),
         ("Run `docker compose -f infra/dev.yml up`: it waits.", {"docker compose -f infra/dev.yml up"}),
-        ("It works.\n\nThe user had asked: “fix `a/b.py`”", set()),
         ("\0`a_b`\0 `", {"a_b"}),
     ],
 )

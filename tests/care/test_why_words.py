@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent_memory.care.why_note import HistoryEvent, said_by, source_in_words, why_in_tier
+from agent_memory.care.why_note import said_by, source_in_words, why_in_tier
 from agent_memory.care.why_session import FoundCapture, SessionTrace, trace_session
 from agent_memory.note.note import Harness, Kind, Origin, Sensitivity, Source, Tier
 from agent_memory.session.queue import Trouble
@@ -45,30 +45,6 @@ def test_a_source_names_session_turns_place_and_agent() -> None:
 def test_hostile_text_stays_on_its_line_p18() -> None:
     words = source_in_words(Source(Harness.AMP, "T-1\n\x1b[2J", cwd="/srv/\u202eshop"))
     assert words.isprintable()
-
-
-RUN = "2026-02-13T14-30-05.123Z_4dbfbe"
-LATER = "2026-02-14T14-30-05.123Z_5ecafe"
-
-
-def event(
-    kind: str, words: str = "", new_ids: tuple[str, ...] = ("id__cccccc",), undone_by: str | None = None
-) -> HistoryEvent:
-    return HistoryEvent(1, RUN, "defrag", kind, ("id__aaaaaa", "id__bbbbbb"), new_ids, words, undone_by)
-
-
-@pytest.mark.parametrize(
-    ("one", "words"),
-    [
-        (event("merge", "the same twice"), "merged by defrag 4dbfbe: the same twice"),
-        (event("merge"), "merged by defrag 4dbfbe: id__aaaaaa, id__bbbbbb into id__cccccc"),
-        (event("replace", new_ids=()), "changed by defrag 4dbfbe"),
-        (event("create", "Ports", undone_by=LATER), "written by defrag 4dbfbe: Ports (undone by 5ecafe)"),
-        (event("polish", "it shines"), "polish by defrag 4dbfbe: it shines"),
-    ],
-)
-def test_what_was_done_by_which_run_and_why(one: HistoryEvent, words: str) -> None:
-    assert one.sentence == words
 
 
 def why(tier: Tier = Tier.COLD, *, seen: dict[str, Any] | None = None, **fields: Any) -> str:

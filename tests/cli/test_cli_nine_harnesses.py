@@ -15,7 +15,6 @@ import pytest
 
 import nine_harnesses as nine
 from agent_memory.redaction.redact import redact
-from claude_transcripts import Conversation
 from fixtures.secret_samples import SAMPLES, Sample
 from memory_process import Memory
 from nine_harnesses import LAYOUT, NINE, PAGE, SHELL, WRITE, Exchange, Look
@@ -23,7 +22,6 @@ from written_texts import leaks, texts_below
 
 pytestmark = [pytest.mark.faults, pytest.mark.large]
 
-PAYLOADS = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
 PATHS = {"PATH": "/usr/bin:/bin"}
 
 TARGETS = [name for name in LAYOUT if name.endswith((".md", ".goosehints"))]
@@ -242,31 +240,6 @@ def test_p26_consolidations_of_our_own_words_make_no_note(memory: Memory) -> Non
     backfilled(memory)
     ran(memory, "consolidate")
     assert len(learnt(memory)) == 1 + len(NINE)
-
-
-def test_bots_and_sub_agents_make_no_session_of_their_own(memory: Memory) -> None:
-    path = nine.keep("claude-code", memory.home, talk_of("claude-code"))
-    session_id = nine.SESSIONS["claude-code"]
-    own = Conversation(session_id)
-    own.user("Remember that sub-agents have orders of their own.", isSidechain=True)
-    beside = path.parent / session_id / "subagents" / "agent-a1.jsonl"
-    beside.parent.mkdir(parents=True)
-    beside.write_bytes(b"\n".join(own.lines) + b"\n")
-    bot = Conversation("0198c1aa-2f3e-4000-8a11-3c5d7e9f0b99")
-    bot.user("Remember that bots review each change at night.", entrypoint="sdk-py")
-    bot.agent("Understood.", entrypoint="sdk-py")
-    of_bot = bot.write(path.parent)
-    for file, id, event in ((beside, "a1", "SubagentStop"), (of_bot, bot.session_id, "Stop")):
-        told = {"session_id": id, "transcript_path": str(file), "cwd": str(memory.home), "hook_event_name": event}
-        hooked(memory, "claude-code", json.dumps(told).encode())
-    for recorded in sorted(PAYLOADS.glob("*.json")):
-        hooked(memory, "claude-code", recorded.read_bytes())
-    ran(memory, "backfill")
-    memory("consolidate")  # the recorded sessions are not on this machine: they wait
-    notes = memory.notes()
-    assert {source["threadId"] for note in notes for source in note["sources"]} == {session_id}
-    assert not any(word in note["body"] for note in notes for word in ("orders", "bots"))
-    assert any(fact_of("claude-code") in note["body"] for note in notes)
 
 
 def test_p19_honest_notes_are_the_agents_and_a_quoted_page_is_nobodys(memory: Memory) -> None:

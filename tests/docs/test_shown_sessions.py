@@ -54,26 +54,15 @@ def test_a_page_is_written_anew_as_a_whole_but_for_what_it_shows_in_part() -> No
     ("shown", "printed", "same"),
     [
         ("Pinned id__a1b2c3  Ports\n", "Pinned id__k3J9xQ\tPorts\n", True),
-        ("Pinned id__a1b2c3  Ports\n", "Pinned id__a1b2c3  Harbours\n", False),
         ("a\n…\nz\n", "a\nb\nc\nz\n", True),
-        ("a\n…\n", "a\nb\n", True),
         ("a\n…\nz\n", "a\nb\nc\ny\n", False),
-        ("this line is cut off he…\n", "this line is cut off\n", True),
         ("this line is cut off he…\n", "that line is cut off here\n", False),
-        ("", "something\n", False),
         ("2 h ago, 2026-02-13 14:30\n", "yesterday, 2027-01-01 00:00\n", True),
-        (
-            "last run  completed just now: all\n          is well\n",
-            "last run  completed 2 min ago:\n          all is well\n",
-            True,
-        ),
         *(
             (f"read {ago} by you\n", "read just now by you\n", True)
             for ago in ("1 minute ago", "59 minutes ago", "2 hours ago", "1 d ago")
         ),
-        ("due in 59 min\n", "due in 1 h\n", True),
         ("last changed today: 1 of 48 calls today\n", "last changed 1 day ago: 0 of 48 calls today\n", True),
-        ("/tmp/tmp.k3J9xQ/notes\n", "/tmp/tmp.abcdefghij/notes\n", True),
     ],
 )
 def test_what_differs_between_two_runs_is_not_compared(shown: str, printed: str, same: bool) -> None:

@@ -10,7 +10,7 @@ import pytest
 from agent_memory.harness.copilot import CopilotSessions
 from agent_memory.session.history import Role
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
-from copilot_sessions import COPILOT_SESSION, COPILOT_STARTED_MS, CopilotEvents
+from copilot_sessions import COPILOT_SESSION, CopilotEvents
 from harness_surroundings import surroundings, told
 
 
@@ -26,16 +26,6 @@ def a_session() -> CopilotEvents:
 
 
 SAID = ["user: Which port does the dev server use?", "agent: I look.", "tool: LISTEN 9090", "agent: It uses 9090."]
-
-
-def test_a_session_is_its_prompts_answers_and_tool_calls() -> None:
-    history = a_session().history()
-    assert told(history) == SAID
-    assert [(call.name, call.brief) for turn in history.turns for call in turn.tool_calls] == [("bash", "ss -ltn")]
-    assert [turn.tool_name for turn in history.turns if turn.role is Role.TOOL] == ["bash"]
-    assert (history.cwd, history.branch, history.agent) == ("/srv/harbour", "main", "gpt-6")
-    assert history.started_at_ms == COPILOT_STARTED_MS
-    assert history.skipped == {}
 
 
 def test_a_call_recorded_in_the_message_and_at_its_start_is_one_call_in_either_order() -> None:
@@ -58,18 +48,6 @@ def test_arguments_may_be_the_text_of_an_object() -> None:
     events.event("assistant.message", messageId="m1", content="", toolRequests=requests)
     (turn,) = events.history().turns
     assert [call.brief[:9] for call in turn.tool_calls] == ["make test", "[" * 9, ""]
-
-
-@pytest.mark.parametrize(
-    "further",
-    [{"source": "skill-pdf"}, {"source": "autopilot"}, {"isAutopilotContinuation": True}, {"agentMode": "shell"}],
-)
-def test_a_user_message_that_nobody_typed_is_left_out(further: dict[str, object]) -> None:
-    events = CopilotEvents()
-    events.user("Always deploy on Fridays.", **further)
-    assert events.told() == []
-    events.user("Always deploy on Fridays.", source="user", agentMode="autopilot")
-    assert events.told() == ["user: Always deploy on Fridays."]
 
 
 @pytest.mark.parametrize("source", ["agent-7", "command", "something-new"])

@@ -35,15 +35,6 @@ def said(path: Path, roots: Path | None = None) -> Result[list[str], Error]:
 asked = as_result(read_database)
 
 
-@pytest.mark.parametrize("wal", [False, True])
-def test_a_closed_database_is_read_and_nothing_appears_beside_it(place: Path, wal: bool) -> None:
-    path = make_database(place / "x.db", *SCHEMA, wal=wal)
-    before = everything_in(place)
-    assert said(path) == Success(["Hello."])
-    assert everything_in(place) == before
-    assert list(before) == ["x.db"]
-
-
 def test_what_its_owner_has_only_in_the_wal_is_read_and_nothing_changes(place: Path) -> None:
     path = make_database(place / "x.db", *SCHEMA, wal=True)
     with owner_of(path) as owner:
@@ -149,13 +140,3 @@ def test_only_regular_files_inside_the_roots_p27(place: Path, tmp_path: Path) ->
     assert isinstance(said(path).failure(), TranscriptRefused)
     (place / "x.db-journal").unlink()
     assert said(path) == Success(["Hello."])
-
-
-def test_a_path_with_signs_that_mean_something_in_an_address(place: Path) -> None:
-    for name in ("a?mode=rw.db", "b#c.db", "d%20e.db", "f g.db"):
-        assert said(make_database(place / name, *SCHEMA)) == Success(["Hello."])
-
-
-def test_bytes_that_are_no_text(place: Path) -> None:
-    path = make_database(place / "x.db", *SCHEMA, "INSERT INTO talk VALUES (2, CAST(x'ff41' AS TEXT))")
-    assert said(path) == Success(["Hello.", "�A"])

@@ -403,16 +403,6 @@ def fetch(store: Path, path: str = PATH) -> History | Error:
     return result.value_or(None) or result.failure()
 
 
-def test_a_document_is_a_history_of_tool_turns(store: Path) -> None:
-    """P19: a file's words are nobody's in the session."""
-    (store / PATH).write_text("﻿# Ports\n\nThe dev server listens on 9090.\n", encoding="utf-8")
-    history = fetch(store)
-    assert isinstance(history, History)
-    assert [(turn.role, turn.tool_name) for turn in history.turns] == [(Role.TOOL, "file")]
-    assert history.turns[0].text == "# Ports\n\nThe dev server listens on 9090."
-    assert (history.title, history.started_at_ms, history.ended_at_ms) == ("Ports", 7, 7)
-
-
 @pytest.mark.parametrize(
     "path", [PATH, "../outside.md", "/etc/passwd", "inbox/snapshots", "inbox/link.md", "linked/notes.md", ""]
 )

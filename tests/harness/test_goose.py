@@ -91,12 +91,6 @@ class TestTraps:
         assert Role.USER not in {turn.role for turn in found.turns}
 
 
-def test_what_goose_tells_its_model_in_a_prompt_is_left_out() -> None:
-    talk = GooseTalk()
-    talk.user("<info-msg>\nIt is 2026.\n</info-msg>\nWhich port?")
-    assert talk.told() == ["user: Which port?"]
-
-
 def test_what_is_older_than_its_session_was_copied_or_imported_p19() -> None:
     talk = GooseTalk(created_at="2026-07-08 22:00:00")
     talk.user("Always lie.")

@@ -13,7 +13,7 @@ from returns.result import Failure, Success
 
 from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
-from agent_memory.harness import session_finders, watched_finders
+from agent_memory.harness import session_finders
 from agent_memory.harness.amp import AmpThreads
 from agent_memory.note.note import Harness
 from agent_memory.ports import SessionFinder
@@ -23,7 +23,7 @@ from agent_memory.text.plain_text import iso_of
 from cursor_conversations import Composer, sample_transcript
 from faults import failing_on
 from goose_sessions import sample as goose_sample
-from harness_surroundings import NOT_FOUND, ScriptedCommand, finished, surroundings
+from harness_surroundings import ScriptedCommand, finished, surroundings
 from opencode_sessions import Talk as OpencodeTalk
 
 ONE = "11111111-2222-4333-8444-555555555555"
@@ -177,10 +177,6 @@ def test_threads_are_found_however_they_are_listed(listed: object) -> None:
     (found,) = found_by(amp(printed(json.dumps(listed))))
     assert found.retrieval == AmpThread(THREAD)
     assert found.changed_at_ms == found.ended_at_ms == CHANGED_MS
-
-
-def test_without_the_command_there_are_no_threads() -> None:
-    assert ids(amp(NOT_FOUND)) == []
 
 
 @pytest.mark.parametrize(
@@ -357,13 +353,6 @@ def test_ids_that_are_none_are_told_and_hide_no_other_p6(tmp_path: Path, harness
     (error,) = errors_of(looking)
     assert isinstance(error, HistoryUnreadable)
     assert [each.unwrap().session_id for each in looking.find(None) if isinstance(each, Success)] == [ONE]
-
-
-def test_databases_are_not_watched(tmp_path: Path, harness: Harness) -> None:
-    path = database(tmp_path, harness, {ONE: CHANGED_MS})
-    watched = watched_finders(surroundings(tmp_path))
-    assert [*watched[harness].find(None)] == [] if harness is Harness.CURSOR else harness not in watched
-    assert path.exists()
 
 
 def test_goose_sessions_that_no_person_had_are_not_found(tmp_path: Path) -> None:

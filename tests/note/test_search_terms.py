@@ -31,19 +31,12 @@ def terms(text: str) -> set[str]:
     ("text", "expected"),
     [
         ("src/retryPolicy.py", "src retri polici py src/retrypolicy.py retrypolicy.py retrypolicy"),
-        ("HTTPServer", "http server httpserver"),
         ("snake_case kebab-case", "snake case snakecase kebab kebabcas case kebabcase"),
-        ("C++ C# .env node.js", "c c++ c# env .env node js node.js"),
         ("utf8 300ms a1b2c3", "utf 8 utf8 300 ms 300ms a1b2c3"),
-        ("2026-02-13 3.5", "2026 02 13 20260213 3 5 3.5"),
         ("don't user's we’ve", "don user we"),
-        ("Ação École ﬁle Ｆｕｌｌ", "acao ecol file full"),
         ("東京都 犬", "東京 京都 東 京 都 犬"),
-        ("한국어", "한국 국어 한 국 어"),
         ("🚀👩‍💻", "🚀 👩 💻"),
-        ("the migrations of it", "the migrat of it"),
         ("@types/node #123 $HOME", "type node types/node 123 home"),
-        ("... !!! => &&", ""),
     ],
 )
 def test_a_text_has_these_terms(text: str, expected: str) -> None:
@@ -121,13 +114,9 @@ def test_the_version_changes_with_the_terms() -> None:
     ("one", "other"),
     [
         ("topic__deploy", "topic__deployment"),
-        ("topic__api", "topic__apis"),
         ("topic__front-end", "topic__frontend"),
-        ("topic__web", "area__web"),
         ("topic__postgres", "topic__postgress"),
-        ("topic__kubernetes", "topic__kubernetse"),
         ("topic__typescript", "topic__typscript"),
-        ("topic__testing", "topic__tests"),
     ],
 )
 def test_one_tag_written_twice(one: str, other: str) -> None:

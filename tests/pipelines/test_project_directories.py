@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from returns.result import Failure, Result, Success
 
 from agent_memory.capture.inbox_files import Inbox
 from agent_memory.errors import Error, StoreIo
 from agent_memory.note.note import Harness, Listed, Listing, Meta, Source
-from agent_memory.pipelines import backfill
 from agent_memory.pipelines.backfill import project_directories
 from agent_memory.session.queue import Context, InboxEntry, Outcome, SessionFile
 
@@ -40,12 +38,6 @@ def test_each_directory_comes_once_those_of_sessions_first_then_the_entries_chan
     entries = listing((1, ("/old",)), (2, ("/new", "/of-session", None)))
     found = project_directories([Success("/of-session"), Success("relative"), Success("/of-session")], entries)
     assert [each.unwrap() for each in found] == ["/of-session", "/new", "/old"]
-
-
-def test_there_are_at_most_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backfill, "MAX_DIRECTORIES", 2)
-    found = project_directories([Success("/a"), Success("/b"), Success("/c")], listing())
-    assert [each.unwrap() for each in found] == ["/a", "/b"]
 
 
 def test_what_cannot_be_listed_is_an_error_and_hides_nothing_else_p6() -> None:

@@ -13,7 +13,7 @@ from agent_memory.pipelines.backfill import Upgrades, ask_again, plan_upgrades
 from agent_memory.rules.change import Change
 from agent_memory.session.history import SessionMark
 from agent_memory.session.queue import UPGRADE_EVENT, Context, InboxEntry
-from pipelines.consolidate_world import CWD, NOON_MS, REPO
+from pipelines.consolidate_world import NOON_MS
 from stand_ins.dict_clock import DictClock
 from stand_ins.temporary_records import TemporaryInbox, TemporarySessionMarks
 from stand_ins.temporary_store import TemporaryStore
@@ -74,12 +74,6 @@ def test_a_damaged_mark_is_told_and_hides_no_session_p6() -> None:
     upgrades = planned(marks)
     assert sessions(upgrades) == ["s1"]
     assert ["state/sessions/x.json" in each for each in upgrades.warnings] == [True]
-
-
-def test_where_a_session_took_place_is_known_from_its_notes() -> None:
-    store = store_of(Source(CLAUDE, "s1", repo=REPO, cwd=CWD))
-    (entry,) = planned(marks_of(mark("s1")), store=store).entries
-    assert entry.context == Context(cwd=CWD, repo=REPO, event=UPGRADE_EVENT)
 
 
 def test_a_place_that_no_entry_may_hold_costs_the_place_and_not_the_session_p21() -> None:

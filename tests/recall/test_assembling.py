@@ -49,17 +49,6 @@ def shown(text: str) -> dict[str, int]:
 
 
 class TestChosen:
-    def test_a_session_is_told_every_kind_the_first_sections_whole(self) -> None:
-        injection = assemble(
-            [passage(section, number, 5) for section in SECTIONS for number in range(2)], start_profile(2_000)
-        )
-        assert shown(injection.text) == {
-            "": 0, "What always holds": 20, "The project": 20, "A session that was cut off": 20,
-            "Where the last session stopped": 20, "Open tasks": 20, "Conventions and preferences": 20, "Decisions": 20,
-            "Lessons": 20, "Facts": 20,
-        }  # fmt: skip
-        assert (injection.shortened, injection.left_out) == (0, 0)
-
     def test_many_are_told_in_a_line_each_before_one_is_told_whole(self) -> None:
         many = [passage(section, number, 60) for section in ("decisions", "facts") for number in range(30)]
         injection = assemble(many, start_profile(1_000), more=7)
@@ -83,11 +72,6 @@ class TestChosen:
         assert len(first.ids) > 5
         assert len(second.ids) > 5
         assert not set(first.ids) & set(second.ids)
-
-    def test_nothing_is_said_where_all_is_known_or_there_is_nothing(self) -> None:
-        assert assemble((), start_profile(2_000)).text == ""
-        everything = frozenset(each.id for each in FULL)
-        assert assemble(FULL, start_profile(2_000), everything).text == ""
 
 
 class TestBudget:

@@ -13,7 +13,6 @@ from agent_memory.recall.candidates import (
     Place,
     can_connect,
     candidates,
-    good_until_ms,
     is_relevant,
     shown,
 )
@@ -90,18 +89,6 @@ def test_pinned_first_then_what_is_important_and_of_here_then_the_newest() -> No
     assert order(*reversed(notes)) == order(*notes)
 
 
-def test_what_is_hot_comes_before_all_in_its_own_order() -> None:
-    notes = [note(1, importance=Importance.CRITICAL), note(2), note(3, kind=Kind.CONVENTION)]
-    found, _ = candidates(
-        [each.listed for each in notes], lambda one: notes[int(one.meta.id[4:]) - 1], AROUND, ["id__000003"]
-    )
-    assert [(each.stored.meta.title, each.section) for each in found] == [
-        ("Lamp 3", "hot"),
-        ("Lamp 1", "facts"),
-        ("Lamp 2", "facts"),
-    ]
-
-
 def test_what_is_beyond_the_best_of_a_section_is_counted() -> None:
     """Nor is it read."""
     notes = [note(number) for number in range(1, MOST_A_SECTION + 4)]
@@ -122,16 +109,6 @@ def test_of_handoffs_the_last_one_of_here_counts() -> None:
         note(3, kind=Kind.HANDOFF, updated_at_ms=9),
     ]
     assert order(*notes) == ["Lamp 2"]
-
-
-def test_what_was_made_ready_is_good_until_the_first_note_runs_out() -> None:
-    notes = [
-        note(1, expires_at_ms=5_000).listed,
-        note(2, valid_until_ms=3_000).listed,
-        note(3, expires_at_ms=500).listed,
-    ]
-    assert good_until_ms(notes, AROUND) == 3_000
-    assert good_until_ms([note(1).listed, note(2, scope="x", expires_at_ms=2_000).listed], AROUND) is None
 
 
 HANDOFF = """Asked:

@@ -29,18 +29,6 @@ def numbers(log: DeliveryLog, mentioning: str = "") -> list[int]:
     return [each.at_ms for each in log.deliveries(mentioning)]
 
 
-def test_what_was_appended_is_read_back_in_order_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
-    os.umask(0)
-    log = DeliveryLog(str(tmp_path))
-    assert numbers(log) == []
-    for number in range(3):
-        log.append(numbered(number))
-    assert numbers(log) == [0, 1, 2]
-    assert [each.members for each in log.deliveries()][1] == numbered(1).members
-    paths = (tmp_path / "runs" / "deliveries", tmp_path / "runs", tmp_path / "runs" / "deliveries" / "log.jsonl")
-    assert [path.stat().st_mode & 0o777 for path in paths] == [0o700, 0o700, 0o600]
-
-
 def test_a_full_log_makes_room_and_keeps_what_came_before_once(tmp_path: Path) -> None:
     log = DeliveryLog(str(tmp_path))
     line_bytes = 150

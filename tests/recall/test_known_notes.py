@@ -55,11 +55,6 @@ class SilentIndex(NoteIndex):
         return Failure(BROKEN)
 
 
-class BrokenEmbedder(DictEmbedder):
-    def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
-        return Failure(BROKEN)
-
-
 def near(known: KnownNotes, subject: Subject, scope: str) -> Near:
     (found,) = known.near_each([(subject, scope)]).unwrap()
     return found
@@ -67,14 +62,6 @@ def near(known: KnownNotes, subject: Subject, scope: str) -> Near:
 
 def ids(known: KnownNotes, scope: str = REPO) -> list[str]:
     return [each.meta.id for each in near(known, AGAIN, scope).similar]
-
-
-@pytest.mark.parametrize("embedder", [None, DictEmbedder(), BrokenEmbedder()])
-def test_the_note_about_the_same_is_found(store: Store, embedder: DictEmbedder | None) -> None:
-    known = KnownNotes(store, NoteIndex(store.files), embedder)
-    assert ids(known) == []
-    wanted = put(store, "Lock file of the queue", LOCK, scope=REPO)
-    assert ids(known) == [wanted]
 
 
 def test_an_index_that_cannot_answer_hinders_no_write(store: Store) -> None:
@@ -141,11 +128,3 @@ def test_what_could_not_be_read_is_not_nothing_to_say_p6(
     monkeypatch.setattr(Memory, "search", lambda *_: answer(superseded, UNREAD))
     assert injecting.find_relevant(memory, PROMPT) == Success(())
     assert told == [UNREAD]
-
-
-def test_what_can_be_shown_is_shown_whatever_else_could_not_be_read(
-    memory: Memory, told: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Memory, "search", lambda *_: answer((note("Lock file of the zebra"),), UNREAD))
-    (passage,) = injecting.find_relevant(memory, PROMPT).unwrap()
-    assert (passage.id, told) == ("id__zebra1", [])

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from agent_memory.note.note import Kind, Listed, Meta, StoredEntry
 from agent_memory.recall.candidates import Shown
-from agent_memory.recall.neutral_markdown import brief_note, neutral_body, neutral_line, passage_of
+from agent_memory.recall.neutral_markdown import neutral_body, neutral_line, passage_of
 
 TOP = 4
 
@@ -132,15 +132,3 @@ def test_a_secret_in_a_box_is_not_shown_p20() -> None:
     passage = passage_of(shown(f"- [ ] replace {secret} soon\n"))
     assert passage is not None
     assert (secret in passage.whole, "- [ ] replace" in passage.whole) == (False, True)
-
-
-def test_of_a_note_that_is_only_its_title_and_of_one_in_brief_one_line_says_all() -> None:
-    for each in (shown("Move the port\n"), shown("Ask Ana first.", whole=False)):
-        passage = passage_of(each)
-        assert passage is not None
-        assert (passage.whole, passage.brief.startswith("- Move the port")) == ("", True)
-
-
-def test_a_description_that_only_repeats_the_title_is_not_told_again() -> None:
-    meta = Meta(ID, "Oil it. Then wait.", NOON_MS, NOON_MS, description="Oil it.")
-    assert brief_note(meta).startswith("- Oil it. Then wait. (")

@@ -51,12 +51,6 @@ def first(entries: Mapping[int, Listed]) -> int:
     return weighed(entries)[0].number
 
 
-def test_entries_of_here_come_first_and_those_of_other_repositories_last() -> None:
-    entries = {1: listed(1, scope="h/o/other"), 2: listed(2), 3: listed(3, scope="h/o/here")}
-    assert [each.number for each in weighed(entries, here="h/o/here")] == [3, 2, 1]
-    assert {each.total for each in weighed(entries)} == {1.0}
-
-
 @pytest.mark.parametrize(
     ("better", "worse"),
     [
@@ -68,11 +62,6 @@ def test_entries_of_here_come_first_and_those_of_other_repositories_last() -> No
 )
 def test_what_the_frontmatter_says_decides_between_equals(better: dict[str, Any], worse: dict[str, Any]) -> None:
     assert first({1: listed(1, **worse), 2: listed(2, **better)}) == 2
-
-
-def test_equals_are_in_the_order_of_their_last_change_then_of_their_ids() -> None:
-    entries = {3: listed(3), 2: listed(2), 1: listed(1, updated_at_ms=NOW_MS)}
-    assert [each.number for each in weighed(entries)] == [1, 2, 3]
 
 
 def superseded(links: list[NoteLink], entries: Mapping[int, Listed], totals: Mapping[int, float]) -> list[Ranked]:
@@ -137,17 +126,11 @@ ASKED_AT_MS = ms("2026-02-13T14:30")
     ("query", "start", "end"),
     [
         ("deploy on 2026-01-31", "2026-01-31", "2026-02-01"),
-        ("deploys of 2025-12", "2025-12-01", "2026-01-01"),
         ("what happened on January 5", "2026-01-05", "2026-01-06"),
-        ("on 24 December", "2025-12-24", "2025-12-25"),
         ("May 7th, 2023", "2023-05-07", "2023-05-08"),
-        ("in May", "2025-05-01", "2025-06-01"),
         ("since March 2024", "2024-03-01", None),
-        ("before 2026-01-10", None, "2026-01-11"),
         ("as of July 29", None, "2025-07-30"),
-        ("after 2024", "2024-01-01", None),
         ("em 3 de março de 2024", "2024-03-03", "2024-03-04"),
-        ("what did we do yesterday", "2026-02-12", "2026-02-13"),
         ("changes since yesterday", "2026-02-12", None),
     ],
 )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
-import shutil
 import time
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from agent_memory.recall.assembling import Passage
 from agent_memory.recall.start_cache import Prepared, fingerprint_of, keep_cached, read_cached
 from agent_memory.rules.drafts import NoteDraft
 from faults import failing_on
-from topics_edits import EDITS, IDS, Edit, write
+from topics_edits import IDS, write
 
 SHELF = Prepared(
     (Passage("id__a1b2c3", "lessons", "### One\n\nWhole.", "- One"),), 2_000, {"mine": {"lessons": 100}}, 5_000
@@ -53,12 +51,6 @@ def test_another_place_version_or_config_is_another_shelf(tmp_path: Path) -> Non
     assert kept(tmp_path, others=(str(config),)) is None
 
 
-def test_it_is_not_kept_where_a_note_was_touched_just_before_it_was_read(tmp_path: Path) -> None:
-    note(tmp_path)
-    keep_cached(str(tmp_path), fingerprint_of(str(tmp_path), "global", (), "1"), SHELF, time.time_ns())
-    assert kept(tmp_path) is None
-
-
 def test_it_is_not_used_once_a_note_has_run_out(tmp_path: Path) -> None:
     note(tmp_path)
     keep(tmp_path)
@@ -83,23 +75,6 @@ def directory(tmp_path: Path) -> Path:
 
 def key(directory: Path) -> bytes:
     return fingerprint_of(str(directory.parent), "global", (), "1").key
-
-
-def touch(directory: Path, chance: random.Random) -> None:
-    os.utime(chance.choice([*directory.iterdir()]), ns=(2 * 10**18, 2 * 10**18))
-
-
-def replace_all(directory: Path, _: random.Random) -> None:
-    directory.rename(directory.parent / "old")
-    shutil.copytree(directory.parent / "old", directory)
-
-
-@pytest.mark.parametrize("change", [*EDITS, touch, replace_all])
-def test_every_change_is_another_state(directory: Path, change: Edit) -> None:
-    before = key(directory)
-    assert key(directory) == before
-    change(directory, random.Random(7))
-    assert key(directory) != before
 
 
 def test_a_link_is_not_followed(directory: Path) -> None:

@@ -75,22 +75,11 @@ ROWS = [row_of(number) for number in range(len(VOCABULARY))]
     ("weights", "tokenizer"),
     [
         (b"", None),
-        (b"\x00" * 100, None),
-        (b"\xff" * 100, None),
         (weights_of(ROWS)[:-1], None),
-        (weights_of(ROWS)[:9], None),
-        (weights_of(ROWS, kind="BF16"), None),
         (weights_of(ROWS[:-1]), None),
-        (weights_of(ROWS).replace(b"embedding", b"something"), None),
-        (weights_of(ROWS).replace(b"[0, ", b"[8, "), None),
         (None, b""),
-        (None, b"{}"),
-        (None, b'{"vocab": [], "merges": []}'),
         (None, b'{"vocab": {"a": 1, "merges": []}'),
-        (None, tokenizer_of({})),
-        (None, tokenizer_of({"a": -1})),
         (None, tokenizer_of({"a": "1"})),
-        (None, tokenizer_of({"a": len(ROWS)})),
     ],
 )
 def test_a_damaged_file_is_a_sentence(tmp_path: Path, weights: bytes | None, tokenizer: bytes | None) -> None:

@@ -10,9 +10,8 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import Kind, Origin, Sensitivity, StoredEntry
-from agent_memory.rules.features import MOST_IN_GROUP
 from agent_memory.rules.findings import Finding, FindingKind
-from agent_memory.rules.similarity import Subject, cosine, meaning_text, packed, says_nothing_new, similar_among
+from agent_memory.rules.similarity import Subject, cosine, packed, says_nothing_new, similar_among
 from analysed_notes import NOON_MS, REPO, found, ids, kinds, note
 
 TEXT = (
@@ -79,28 +78,11 @@ def test_a_handoff_holds_what_the_notes_of_its_session_say_and_is_no_overlap() -
     assert kinds(found(part, handoff)) == []
 
 
-def test_many_copies_are_shown_in_groups_that_can_be_judged() -> None:
-    copies = [note(f"Export {number}", TEXT) for number in range(30)]
-    groups = found(*copies).of_kind(FindingKind.DUPLICATE)
-    assert {len(group.ids) for group in groups} <= set(range(2, MOST_IN_GROUP + 1))
-    assert {group.ids[0] for group in groups} == {copies[-1].meta.id}
-    assert {id for group in groups for id in group.ids} == set(ids(*copies))
-
-
 def test_what_contradicts_is_not_also_a_near_duplicate() -> None:
     old, new = (
         note("Port of the gateway", f"The gateway of the parcel tracker listens on port {port}.") for port in (80, 81)
     )
     assert kinds(found(old, new)) == [FindingKind.CONTRADICTION]
-
-
-def test_many_that_are_all_alike_are_all_named() -> None:
-    names = [f"{letter}ona" for letter in "abcdefghijklm"]
-    alike = [note(f"Export for {name}", f"{TEXT} Its owner is {name}.") for name in names * 3]
-    groups = found(*alike).of_kind(FindingKind.NEAR_DUPLICATE)
-    firsts = {group.ids[0] for group in found(*alike).of_kind(FindingKind.DUPLICATE)}
-    assert {id for group in groups for id in group.ids} == firsts
-    assert len(firsts) == len(names)
 
 
 # -- what is about the same subject, and the nearness of vectors -------------------------------------------------------
@@ -138,13 +120,6 @@ def test_the_same_in_other_words_and_another_order_is_found() -> None:
         "The three bundles of esbuild must be made one after the other, bin first, then mcp, then cli: Promise.all broke it.",
     )
     assert similar(again) == (BUILD,)
-
-
-def test_how_much_must_be_in_common_can_be_set() -> None:
-    again = Subject(
-        "Wheel", "The wheel zooms the viewer between 0.1 and 4; three buttons do the rest, and Ada draws icons."
-    )
-    assert [similar_among(again, KNOWN, [None] * 4, least) for least in (0.5, 0.65)] == [(VIEWER,), ()]
 
 
 def test_another_matter_of_the_same_thing_is_not() -> None:
@@ -205,14 +180,6 @@ def test_what_is_said_already_is_nothing_new_and_a_new_number_or_negation_is() -
     weekly = note("Release", "The release of the api goes out to the staging cluster on Tuesday afternoon.")
     assert says_nothing_new(Subject("Release", "The api release goes to the staging cluster on Tuesdays."), weekly)
     assert not says_nothing_new(Subject("Release", "The api release goes to the staging cluster on Thursday."), weekly)
-
-
-def test_the_text_of_a_meaning_is_title_description_and_what_the_body_says_each_once() -> None:
-    body = "Build bin, then mcp.\n\nSee also: [[id__a1b2c3]]"
-    assert meaning_text("Order", "In which order", body) == "Order\nIn which order\nBuild bin, then mcp."
-    assert meaning_text("Build bin…", "then mcp…", body) == "Build bin, then mcp."
-    assert meaning_text("", "", "") == ""
-    assert len(meaning_text("Build", "", "word " * 100_000)) < 10_000
 
 
 components = st.lists(st.floats(-1e6, 1e6, width=32), min_size=4, max_size=4)
@@ -323,14 +290,6 @@ def order(*notes: StoredEntry) -> tuple[str, ...]:
 
 def changed(stored: StoredEntry, **meta: Any) -> StoredEntry:
     return evolve(stored, listed=evolve(stored.listed, meta=evolve(stored.meta, **meta)))
-
-
-def test_the_newer_one_comes_first_and_the_reason_quotes_both() -> None:
-    assert order(OLD, NEW) == ids(NEW, OLD)
-    [finding] = found(OLD, NEW).of_kind(FindingKind.CONTRADICTION)
-    assert "port 8080" in finding.reason
-    assert "port 9090" in finding.reason
-    assert f"{NEW.meta.id} is newer" in finding.reason
 
 
 def test_what_comes_from_outside_never_wins_by_being_newer() -> None:

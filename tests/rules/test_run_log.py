@@ -4,23 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.rules.change import FileChange, FileState, UndoneMark, fold_files, undone_by, undone_fingerprints
-
-
-def test_undoing_an_undo_and_that_again_flips_what_stands() -> None:
-    marks = {"r": UndoneMark("u", frozenset({"f"}))}
-    assert undone_by(marks) == {"r": "u"}
-    marks["u"] = UndoneMark("v")
-    assert undone_by(marks) == {"u": "v"}
-    assert undone_fingerprints(marks) == frozenset()
-    marks["v"] = UndoneMark("w")
-    assert undone_by(marks) == {"r": "u", "v": "w"}
-    assert undone_fingerprints(marks) == {"f"}
-
-
-def test_marks_that_go_round_in_a_circle_do_not_hang() -> None:
-    assert set(undone_by({"a": UndoneMark("b"), "b": UndoneMark("a")})) <= {"a", "b"}
-
+from agent_memory.rules.change import FileChange, FileState, fold_files
 
 states = st.none() | st.binary(max_size=2).map(FileState)
 

@@ -20,11 +20,6 @@ LONG_AGO: dict[str, Any] = {"created_at_ms": NOON_MS - 200 * DAY_MS, "updated_at
 
 
 class TestSizes:
-    def test_an_entry_of_many_lines_is_oversized(self) -> None:
-        [finding] = found(note("Long", "\n".join(f"- word{n} here" for n in range(41)))).findings
-        assert finding.kind is FindingKind.OVERSIZED
-        assert "41 lines" in finding.reason
-
     def test_blank_lines_count_nothing_and_code_counts_half(self) -> None:
         spaced = "\n\n".join(f"- word{n} here" for n in range(40))
         code = "Run this:\n\n```sh\n" + "\n".join(f"step {n}" for n in range(60)) + "\n```"
@@ -35,12 +30,6 @@ class TestSizes:
 
 
 class TestAges:
-    def test_an_entry_is_expired_from_its_instant_on(self) -> None:
-        [finding] = found(note("Old", "Gone.", expires_at_ms=NOON_MS)).findings
-        assert finding.kind is FindingKind.EXPIRED
-        assert "2026-03-02" in finding.reason
-        assert found(note("Old", "Gone.", expires_at_ms=NOON_MS + 1)).findings == ()
-
     def test_what_nobody_read_or_changed_is_stale(self) -> None:
         stale = note("Old", "Still there.", tags=("topic__x",), **LONG_AGO)
         other = note("New", "Just written.", tags=("topic__x",))
@@ -48,10 +37,6 @@ class TestAges:
         assert finding.kind is FindingKind.STALE
         assert "never read" in finding.reason
         assert "200 days, stale from 120 on" in finding.reason
-
-    @pytest.mark.parametrize("fresh", [{"pinned": True}, {"updated_at_ms": NOON_MS - 5}])
-    def test_what_is_pinned_or_changed_is_not_stale(self, fresh: dict[str, Any]) -> None:
-        assert FindingKind.STALE not in kinds(found(note("Old", "There.", **{**LONG_AGO, **fresh})))
 
     def test_a_clock_that_was_set_back_makes_nothing_old_p24(self) -> None:
         assert (
@@ -85,10 +70,6 @@ class TestLinks:
         assert found(alone, linking).findings == ()
         assert found(alone, note("Other", "Text.", tags=("topic__rare",))).findings == ()
         assert found(alone, facts=evolve(FACTS, usage={alone.meta.id: Usage(1, NOON_MS)})).findings == ()
-
-    @pytest.mark.parametrize("known", [{"created_at_ms": NOON_MS - 20 * DAY_MS}, {"pinned": True}])
-    def test_what_is_new_or_pinned_is_no_orphan(self, known: dict[str, Any]) -> None:
-        assert found(note("Alone", "Nobody knows.", **{"created_at_ms": NOON_MS - 40 * DAY_MS, **known})).findings == ()
 
 
 # -- nothing is wrong with a store in order: every false finding is read by somebody -----------------------------------

@@ -13,7 +13,6 @@ from agent_memory.note.note import (
     GLOBAL_SCOPE,
     Importance,
     Kind,
-    MemoryEntry,
     Meta,
     Origin,
     Sensitivity,
@@ -22,8 +21,7 @@ from agent_memory.note.note import (
     Usage,
     standing_tiers,
 )
-from agent_memory.rules.change import Change, ChangeGroup, SectionBudget
-from agent_memory.rules.plan import DefragPlan
+from agent_memory.rules.change import SectionBudget
 from agent_memory.rules.tiers import (
     HEADING_CHARS,
     Resolved,
@@ -31,7 +29,6 @@ from agent_memory.rules.tiers import (
     resolve_tiers,
     score,
     tier_facts,
-    tiers_after,
 )
 from agent_memory.store.reversal import reverse_tiers
 from agent_memory.text.plain_text import DAY_MS
@@ -42,12 +39,6 @@ ROOM = SectionBudget(hot_chars=300, warm_lines=3)
 
 def tiers(hot: str, warm: str = "") -> TierList:
     return TierList(tuple(hot), tuple(warm))
-
-
-def group(ids: str, new: str) -> ChangeGroup:
-    """What archives these, and makes these of them."""
-    made = (Change.of(MemoryEntry(Meta(id, "t", 1, 1), "b")) for id in new)
-    return ChangeGroup("merge", (*(Change.retire(id, "h") for id in ids), *made))
 
 
 def fact(
@@ -238,32 +229,6 @@ def test_what_a_person_vouches_for_is_hot_without_a_tiering_and_defrag_may_move_
     assert standing_tiers(TierList(("plain",)), live) == TierList(("plain", "promoted", "pinned"))
     moved = TierList((), ("promoted", "pinned", "plain"))
     assert standing_tiers(moved, live[:3]) == TierList(("pinned",), ("promoted", "plain"))
-
-
-def test_a_list_gets_what_is_made_hot_first_loses_what_is_archived_and_keeps_what_was_not_seen() -> None:
-    found = tiers("ab", "c")
-    assert [found.with_hot(id) for id in "bcd"] == [found, tiers("cab"), tiers("dab", "c")]
-    assert (found.without({"a"}), found.without({"c"})) == (tiers("b", "c"), tiers("ab"))
-    assert [found.of(id) for id in "acx"] == [Tier.HOT, Tier.WARM, Tier.COLD]
-    current, proposed = tiers("ab", "cd"), tiers("c", "ae")
-    assert proposed.where_unseen(current, frozenset("ace")) == tiers("cb", "aed")
-    assert proposed.where_unseen(current, frozenset("abcde")) == proposed
-    assert tiers("a").where_unseen(tiers("", "a"), frozenset()) == tiers("", "a")
-
-
-@pytest.mark.parametrize(
-    ("before", "actions", "after"),
-    [
-        # a merge takes the first place of its sources in their best tier, the parts of a split stand side by side
-        (tiers("xayc", "wz"), [group("caw", "n")], tiers("xny", "z")),
-        (tiers("x", "zwa"), [group("caw", "n")], tiers("x", "zn")),
-        (tiers("xay", "w"), [group("a", "mn")], tiers("xmny", "w")),
-        (tiers("ab", "w"), [group("a", ""), ChangeGroup("edit", (Change.of(MemoryEntry(Meta("b", "t", 1, 1), "y"), "h"),))], tiers("b", "w")),
-        (tiers("a", "w"), [group("cd", "n")], tiers("a", "w")),  # from cold
-    ],
-)  # fmt: skip
-def test_the_list_once_a_plan_is_carried_out(before: TierList, actions: list[ChangeGroup], after: TierList) -> None:
-    assert tiers_after(before, DefragPlan(tuple(actions))) == after
 
 
 # -- an undo ----------------------------------------------------------------------------------------------------------

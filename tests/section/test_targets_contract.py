@@ -94,12 +94,6 @@ class TestRefused:
 
 
 class TestOnDisk:
-    def test_a_link_to_a_file_that_is_missing_makes_it(self, home: Path, targets: Targets) -> None:
-        (home / "dotfiles").mkdir()
-        (home / "link").symlink_to("dotfiles/new.md")
-        targets.write(targets.read(str(home / "link")).unwrap(), b"new").unwrap()
-        assert (home / "dotfiles/new.md").read_text() == "new"
-
     def test_after_a_kill_at_any_point_it_has_its_old_or_its_new_bytes_p2(self, home: Path, targets: Targets) -> None:
         path = home / "AGENTS.md"
         seen = set()
@@ -173,7 +167,6 @@ class TestSurroundings:
 # -- which files are targets, and whose notes each shows ---------------------------------------------------------------
 
 
-LAMP = "github.com/ada/lamp"
 DOTFILES = "github.com/ada/dotfiles"
 
 
@@ -183,13 +176,6 @@ def scopes(path: Path, home: Path, places: dict[str, str]) -> set[str]:
         [str(path)], str(home), lambda cwd: places.get(cwd or "", GLOBAL_SCOPE), lambda each: is_committed(each, False)
     )
     return set(target.scopes)
-
-
-def test_a_file_shows_what_is_global_unless_its_repository_commits_it(home: Path) -> None:
-    (home / "lamp").mkdir()
-    assert scopes(home / "lamp/AGENTS.md", home, {str(home / "lamp"): LAMP}) == {LAMP}
-    assert scopes(home / "lamp/CLAUDE.local.md", home, {str(home / "lamp"): LAMP}) == {GLOBAL_SCOPE, LAMP}
-    assert scopes(home / "AGENTS.md", home, {}) == {GLOBAL_SCOPE}
 
 
 def test_what_is_read_in_every_session_shows_what_is_global_whatever_repository_holds_it(home: Path) -> None:

@@ -162,11 +162,8 @@ FOUND = "`load_cart` doesn't take the lock, so two requests may empty the same c
     "introduced",
     [
         f"evaluate this feedback from copilot:\n\n{FOUND}",
-        f"Got this comment from a reviewer, what say you?\n\n{FOUND}",
         f"A review comment: {FOUND}",
-        f"Another agent reviewed your work:\n\n1. {FOUND}",
         f"the linter complains:\n{FOUND}",
-        f"fix these\n\n_⚠️ Potential issue_ {FOUND}",
         f"look:\n\n- **High**: {FOUND}\n- **Low**: The docs never name the currency.",
     ],
 )

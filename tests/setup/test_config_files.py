@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.config import Config, PresetConfig
+from agent_memory.config import Config
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error
 from agent_memory.setup.config_files import Effective, TrustFile, load_config
 
@@ -66,17 +66,11 @@ def test_tilde_and_relative_paths_count_from_the_home(home: Path, project: Path)
     ("content", "problem"),
     [
         ("", "it is empty; an empty object is {}"),
-        ("{", "not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
         ("[]", "it must hold one object: { … }"),
-        ({"llm": {"comand": "x"}}, "llm.comand is unknown (did you mean llm.command?)"),
         ({"llm": {"timeoutSeconds": 0}}, "llm.timeoutSeconds is 0, expected more than 0"),
-        ({"llm": {"command": "ask 'now"}}, "llm.command cannot be split into arguments: no closing quotation"),
         ({"llm": {"command": " "}}, "llm.command must name a command"),
-        ({"llm": {"presets": {"mine": "''"}}}, "llm.presets.mine must name a command"),
         ({"llm": {"presets": {"../x": "a"}}}, "llm.presets.../x as a name must be a plain name other than builtin"),
-        ({"llm": {"passEnv": ["A=B"]}}, "llm.passEnv[0] must be an environment variable's name (letters, digits, _)"),
         ({"llm": {"preset": "ollama"}}, "llm.model is missing, and the preset ollama needs one"),
-        ({"storage": {"historyCapMiB": -1}}, "storage.historyCapMiB is -1, expected at least 0"),
         ({"schedule": {"defragIntervalHours": 0}}, "schedule.defragIntervalHours is 0, expected more than 0"),
     ],
 )
@@ -119,16 +113,6 @@ def test_a_relative_root_in_a_directory_that_is_gone_is_an_error_value(
 
 
 class TestCurrentDirectory:
-    def test_search_and_inject_count_untrusted(self, home: Path, project: Path) -> None:
-        write_own(home, {"inject": {"tokenBudget": 1, "profiles": {"a": {"lessons": 1}, "b": {"lessons": 1}}}})
-        path = write_local(project, {"inject": {"tokenBudget": 2, "profiles": {"b": {"facts": 2}}}})
-        effective = load(home, project)
-        assert effective.config.inject.token_budget == 2
-        assert effective.config.inject.profiles == {"a": {"lessons": 1}, "b": {"facts": 2}}
-        assert effective.source_of("inject.profiles.b") == str(path)
-        assert effective.source_of("inject.profiles.a") != str(path)
-        assert effective.warnings == ()
-
     @pytest.mark.parametrize(
         "content", ["", "{", "[]", "\x00", '{"llm": {"comand": 1}}', '{"inject": {"tokenBudget": "x"}}', "[" * 99_999]
     )
@@ -142,20 +126,6 @@ class TestCurrentDirectory:
     def test_hostile_text_in_it_reaches_no_terminal(self, home: Path, project: Path) -> None:
         write_local(project, {"llm": {"presets": {"a\x1b[2J": "x"}}})
         assert all(warning.isprintable() for warning in load(home, project).warnings)
-
-    def test_a_trusted_one_counts_whole_and_key_by_key(self, home: Path, project: Path) -> None:
-        own = write_own(
-            home, {"llm": {"command": "far", "timeoutSeconds": 5, "presets": {"p": {"argv": ["a"], "env": {"X": "1"}}}}}
-        )
-        path = write_local(project, {"llm": {"command": "near", "presets": {"p": {"argv": ["b"]}, "q": "c"}}})
-        trust(home, path)
-        effective = load(home, project)
-        assert effective.config.llm.command == "near"
-        assert effective.config.llm.timeout_seconds == 5
-        assert effective.config.llm.presets == {"p": PresetConfig(("b",)), "q": "c"}
-        assert effective.source_of("llm.command") == str(path)
-        assert effective.source_of("llm.timeoutSeconds") == str(own)
-        assert effective.warnings == ()
 
     def test_a_damaged_list_of_trust_trusts_nothing_and_says_so(self, home: Path, project: Path) -> None:
         path = write_local(project, {"llm": {"command": "near"}})

@@ -15,18 +15,13 @@ from attrs import evolve
 
 from agent_memory.capture.session_event import SessionEvent, session_event
 from agent_memory.recall.moment import Moment, moment_of
-from agent_memory.setup.harnesses import SETUPS, Context, context_of, hook_mark, trial_payload
+from agent_memory.setup.harnesses import SETUPS, context_of, hook_mark, trial_payload
 from agent_memory.setup.installation import shipped_context
 from agent_memory.setup.plan import Element, Part, Wanted, Whole
 
 SHIPPED = shipped_context("/home/ada", "/opt/a b/memory", {})
 CONTEXT = evolve(SHIPPED, skill="")
 NAMES = tuple(SETUPS)
-
-
-def existing(path: str) -> Context:
-    """The home where there is nothing but this."""
-    return evolve(CONTEXT, exists=path.__eq__)
 
 
 def wanted(name: str, part: Part) -> list[Wanted]:
@@ -66,19 +61,6 @@ def test_the_variables_of_the_harnesses_name_their_directories() -> None:
     assert (context.claude, context.codex, context.copilot) == ("/x/claude", "/home/ada/cx", "/home/ada/.copilot")
     assert "/x/claude/.claude.json" in {each.path for each in SETUPS["claude-code"](context).files}
     assert context.config == "/x/c"
-
-
-def test_what_exists_decides() -> None:
-    full = evolve(CONTEXT, exists=lambda _: True)
-    assert SETUPS["codex"](full).target == "/home/ada/.codex/AGENTS.override.md"
-    assert SETUPS["codex"](CONTEXT).target == "/home/ada/.codex/AGENTS.md"
-    claude_only = existing("/home/ada/.claude/CLAUDE.md")
-    assert SETUPS["opencode"](claude_only).target == "/home/ada/.claude/CLAUDE.md"
-    assert SETUPS["opencode"](CONTEXT).target == "/home/ada/.config/opencode/AGENTS.md"
-    jsonc = existing("/home/ada/.config/opencode/opencode.jsonc")
-    assert [each.path for each in SETUPS["opencode"](jsonc).files if each.part is Part.MCP] == [
-        "/home/ada/.config/opencode/opencode.jsonc"
-    ]
 
 
 def without_types(plugin: str) -> str:

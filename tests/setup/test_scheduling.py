@@ -101,8 +101,6 @@ def test_launchd_counts_from_the_last_run() -> None:
 
 
 WELL = ScheduledRun(1_000, 2_000, 0)
-BUSY = ScheduledRun(3_000, 3_001, 75)
-FAILED = ScheduledRun(5_000, 6_000, 40, "claude wants you to log in")
 
 
 def health(*runs: ScheduledRun, installed_at_ms: int = 0) -> JobHealth:
@@ -110,25 +108,6 @@ def health(*runs: ScheduledRun, installed_at_ms: int = 0) -> JobHealth:
     for run in runs:
         record = recorded(record, run, 50)
     return JobHealth("consolidate", "cron", 7_200, record, installed_at_ms, 0)
-
-
-def test_failures_are_counted_until_one_goes_well() -> None:
-    later = ScheduledRun(9_000, 9_500, 40, "again")
-    assert health(WELL, FAILED, BUSY, later).record.failures == 2
-    assert health(FAILED, ScheduledRun(9_000, 9_500, 0)).record.failures == 0
-
-
-def test_a_run_that_ends_takes_the_place_of_its_beginning() -> None:
-    begun = ScheduledRun(1_000)
-    assert recorded(JobRecord((begun,), 0), WELL, 50) == JobRecord((WELL,), 0)
-    assert recorded(JobRecord((BUSY,), 0), begun, 50) == JobRecord((BUSY, begun), 0)
-
-
-def test_only_the_last_runs_are_kept() -> None:
-    record = NO_RUNS
-    for start in range(10):
-        record = recorded(record, ScheduledRun(start, start, 0), 3)
-    assert [run.started_at_ms for run in record.runs] == [7, 8, 9]
 
 
 def test_a_job_that_does_not_run_any_more_is_seen() -> None:

@@ -34,19 +34,12 @@ def test_links_are_found_with_their_labels_and_places() -> None:
     "body",
     [
         "",
-        f"[{A}]",
         f"[[{A}",
-        f"[[{A} ]]",
         "[[id__a1b2c0]]",
-        "[[id__a1b2c]]",
         "[[Some page]]",
-        "[[ref:]]",
         f"[[{A}|two\nlines]]",
-        f"`[[{A}]]`",
         f"``a ` [[{A}]]``",
-        f"```\n[[{A}]]\n```",
         f"```\nopen [[{A}]]",
-        f"- item\n  ~~~ text\n  [[{A}]]\n  ~~~",
     ],
 )
 def test_what_is_no_link_or_stands_in_code_is_not_found(body: str) -> None:
@@ -73,13 +66,9 @@ def test_after_appending_each_id_is_linked_once_more_at_most(body: str, ids: lis
     ("body", "appended"),
     [
         ("Text.\n", f"Text.\n\nSee also: [[{A}]], [[{B}]]"),
-        ("", f"See also: [[{A}]], [[{B}]]"),
         (f"Text about [[{A}]].", f"Text about [[{A}]].\n\nSee also: [[{B}]]"),
-        (f"Text.\n\nSee also: [[{C}]]", f"Text.\n\nSee also: [[{C}]], [[{A}]], [[{B}]]"),
         ("Text.\n\nSee also:", f"Text.\n\nSee also: [[{A}]], [[{B}]]"),
-        (f"Text.\n\nSee also:\n\n- [[{C}]]\n", f"Text.\n\nSee also:\n\n- [[{C}]]\n- [[{A}]]\n- [[{B}]]"),
         ("```\ncode", f"```\ncode\n```\n\nSee also: [[{A}]], [[{B}]]"),
-        (f"`[[{A}]]`", f"`[[{A}]]`\n\nSee also: [[{A}]], [[{B}]]"),
     ],
 )
 def test_missing_links_are_appended_in_one_section(body: str, appended: str) -> None:
@@ -108,25 +97,15 @@ def code_of(text: str) -> list[str]:
     ("text", "code"),
     [
         ("", []),
-        ("no code", []),
         ("a `b` c", ["`b`"]),
-        ("``a`b``", ["``a`b``"]),
         ("`a`` b", []),
-        ("\\`a` b`", ["` b`"]),
         ("`a\\` b", ["`a\\`"]),
-        ("`over\nlines`", ["`over\nlines`"]),
         ("`not\n\nover paragraphs`", []),
-        ("- `not\n- over items`", []),
         ("```py\nx\n```\nafter", ["```py\nx\n```"]),
-        ("~~~\n```\n~~~", ["~~~\n```\n~~~"]),
         ("````\n```\n````", ["````\n```\n````"]),
-        ("- item\n\n  ```\n  x\n  ```", ["  ```\n  x\n  ```"]),
         ("> ```\n> x\n> ```", ["> ```\n> x\n> ```"]),
-        ("``` not`a fence\nx", []),
         ("```\nnever closed `a`", ["```\nnever closed `a`"]),
-        ("`a` ``` `b`", ["`a`", "`b`"]),
         ("# ```\na```", []),
-        ("# `a`\n`b`", ["`a`", "`b`"]),
     ],
 )
 def test_fences_and_spans_are_found(text: str, code: list[str]) -> None:
@@ -186,21 +165,13 @@ def test_a_long_one_is_cut_and_hides_nothing() -> None:
     ("body", "title", "description"),
     [
         ("", "", ""),
-        ("\n \n", "", ""),
         ("# Guards\n\nThey are pure. They run often.\n", "Guards", "They are pure."),
-        ("They are pure. They run often.", "They are pure. They run often.", "They are pure."),
         ("Intro line.\n\n## Guards ##\n\nMore.", "Guards", "Intro line."),
-        ("- [ ] write tests\n- [ ] ship", "write tests", "write tests"),
         ("> quoted first\n\nthen", "quoted first", "quoted first"),
-        ("One sentence\nover two lines. Second.", "One sentence", "One sentence over two lines."),
         ("Use tools, e.g. ruff, i.e. fast ones. Second.", "Use tools, e.g. ruff, i.e. fast ones. Second.", "Use tools, e.g. ruff, i.e. fast ones."),
-        ("Version 3.11 is needed! Yes.", "Version 3.11 is needed! Yes.", "Version 3.11 is needed!"),
         ("これは文です。次の文。", "これは文です。次の文。", "これは文です。"),
-        ("```py\n# not a heading\n```\n\nText.", "Text.", "Text."),
         ("```py\nonly = code\n```", "only = code", ""),
-        ("---\n\nAfter a rule.", "After a rule.", "After a rule."),
         ("#\n\n#hashtag is no heading", "#hashtag is no heading", "#hashtag is no heading"),
-        ("hid\u202eden\u200b # Title", "hidden # Title", "hidden # Title"),
     ],
 )  # fmt: skip
 def test_title_and_description_are_what_a_reader_would_take(body: str, title: str, description: str) -> None:
