@@ -21,7 +21,7 @@ from agent_memory.cli.console import (
     terminal_columns,
 )
 from agent_memory.cli.dialogue import edited_by_hand, is_agreed, open_here
-from agent_memory.cli.notes import parsed_note
+from agent_memory.cli.write_notes import parsed_note
 from agent_memory.documents import decided_document, review_document
 from agent_memory.errors import EntryChanged, EntryNotFound, Error, StoreIo, UsageInvalid
 from agent_memory.note.note import SKILL_TAG, Listed, MemoryEntry, StoredEntry

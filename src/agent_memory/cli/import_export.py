@@ -11,7 +11,7 @@ from attrs import evolve
 from agent_memory.caller import caller_of
 from agent_memory.cli.console import Console, add_flag, scope_of, set_command
 from agent_memory.cli.dialogue import first_of, is_agreed, open_here, warn_unreadable
-from agent_memory.cli.reading import add_filters, filter_of
+from agent_memory.cli.list_and_read import add_filters, filter_of
 from agent_memory.cli.runs import print_foreseen
 from agent_memory.documents import rows_of
 from agent_memory.errors import UsageInvalid
