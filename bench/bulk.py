@@ -29,7 +29,7 @@ from bench.results import Figure, keep
 from agent_memory.capture.inbox_json import render_inbox_entry
 from agent_memory.note.note import Harness
 from agent_memory.session.queue import Context, InboxEntry, InlineNote, SessionFile
-from agent_memory.text.plain_text import iso_of
+from agent_memory.text.instants import iso_of
 
 LIMIT_MB = 200
 FIRST_MS = 1_770_000_000_000

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from agent_memory.note.note import Harness, MemoryEntry, Meta, Source
 from agent_memory.note.note_format import file_name_of, render_note
-from agent_memory.text.plain_text import mint_id
+from agent_memory.text.ids import mint_id
 
 CREATED_MS = 1_771_000_205_123
 VOCABULARY = 40_000

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bench.measure import MEGA
 
-from agent_memory.text.plain_text import iso_of
+from agent_memory.text.instants import iso_of
 
 SESSION = "00000000-0000-4000-8000-00000000be7c"
 

@@ -20,8 +20,8 @@ from agent_memory.rules.plan_window import plan_window
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.queue import InboxEntry, SessionFile
 from agent_memory.store.run_json import CHANGES, DEFERRED
+from agent_memory.text.ids import is_id, normal_tag
 from agent_memory.text.markdown import derive_description, find_links
-from agent_memory.text.plain_text import is_id, normal_tag
 from fuzz.target import Target
 
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from agent_memory.recall.neutral_markdown import neutral_body, neutral_line
 from agent_memory.redaction.redact import redact
+from agent_memory.text.ids import normal_tag, slug_of, split_tags
 from agent_memory.text.markdown import derive_description, derive_title, find_links
-from agent_memory.text.plain_text import clean_text, cut_bytes, cut_chars, normal_tag, one_line, slug_of, split_tags
+from agent_memory.text.plain_text import clean_text, cut_bytes, cut_chars, one_line
 from fuzz.target import Target
 
 

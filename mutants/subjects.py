@@ -34,7 +34,7 @@ _DEFRAG_TESTS = "plan_defrag every_plan merge_and_split information fresh_text c
 
 SUBJECTS: Mapping[str, Subject] = {
     "ids": Subject(
-        ("text/plain_text.py", "note/note_format.py"),
+        ("text/ids.py", "note/note_format.py"),
         ("text/test_id*.py", "note/test_file_name*.py"),
     ),
     "splice": Subject(("section/section_splice.py",), ("section/test_section_splice*.py",)),

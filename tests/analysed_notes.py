@@ -9,7 +9,7 @@ from agent_memory.note.note import Listed, Meta, StoredEntry
 from agent_memory.rules.analyze import analyze
 from agent_memory.rules.features import AnalysisFacts
 from agent_memory.rules.findings import Analysis, FindingKind
-from agent_memory.text.plain_text import mint_id
+from agent_memory.text.ids import mint_id
 
 REPO = "github.com/dana/parcels"
 NOON_MS = 1_772_409_600_000

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agent_memory.harness.claude_code import ClaudeCodeSessions
 from agent_memory.note.note import Harness
-from agent_memory.text.plain_text import iso_of
+from agent_memory.text.instants import iso_of
 from harness_surroundings import Talk
 
 SESSION = "5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d"

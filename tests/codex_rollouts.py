@@ -6,7 +6,7 @@ import json
 
 from agent_memory.harness.codex import CodexSessions
 from agent_memory.note.note import Harness
-from agent_memory.text.plain_text import iso_of
+from agent_memory.text.instants import iso_of
 from harness_surroundings import Talk
 
 THREAD = "019c5a00-1111-7222-8333-444455556666"

@@ -6,7 +6,7 @@ from agent_memory.extraction.extract import extracted
 from agent_memory.note.note import Harness
 from agent_memory.rules.plan import ChangeSet, ProposedEntry
 from agent_memory.session.history import History, Role, ToolCall, Turn
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 
 STARTED_AT_MS = 1_767_000_000_000
 MUCH_LATER_MS = STARTED_AT_MS + 365 * DAY_MS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_memory.harness.copilot import CopilotSessions
 from agent_memory.note.note import Harness
-from agent_memory.text.plain_text import iso_of
+from agent_memory.text.instants import iso_of
 from harness_surroundings import Talk
 
 COPILOT_SESSION = "c0ffee00-1111-4222-8333-444455556666"

@@ -11,7 +11,7 @@ from attrs import evolve
 from agent_memory.note.note import Harness, Listed, Meta, Source, StoredEntry, Usage, body_hash
 from agent_memory.rules.findings import Analysis, Finding
 from agent_memory.rules.plan import DefragRequest
-from agent_memory.text.plain_text import mint_id
+from agent_memory.text.ids import mint_id
 
 DAY_MS = 86_400_000
 NOW_MS = 1_771_000_000_000

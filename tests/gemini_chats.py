@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agent_memory.harness.gemini import GeminiSessions
 from agent_memory.note.note import Harness
-from agent_memory.text.plain_text import iso_of
+from agent_memory.text.instants import iso_of
 from harness_surroundings import Talk
 
 CHAT = "7c1e52d0-9f6b-4f0e-8a53-2f7d1b0c9e11"

@@ -11,7 +11,7 @@ from agent_memory.errors import Error
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.rules.change import Change, Receipt
 from agent_memory.store.store_files import Store
-from agent_memory.text.plain_text import mint_id
+from agent_memory.text.ids import mint_id
 
 
 def write(store: Store, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error | str]:

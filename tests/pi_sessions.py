@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_memory.harness.pi import PiSessions
 from agent_memory.note.note import Harness
-from agent_memory.text.plain_text import iso_of
+from agent_memory.text.instants import iso_of
 from harness_surroundings import Talk
 
 PI = "019f8532-2173-78ef-aefd-882d27cd95ac"

@@ -26,7 +26,7 @@ from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.rules.change import Change, Published
 from agent_memory.setup.config_files import Effective
 from agent_memory.store.store_files import Store
-from agent_memory.text.plain_text import mint_id
+from agent_memory.text.ids import mint_id
 
 _LOCK = "import os, sys; os.lockf(os.open(sys.argv[1], os.O_WRONLY), os.F_LOCK, 0); print(flush=True); sys.stdin.read()"
 

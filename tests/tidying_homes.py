@@ -13,7 +13,7 @@ from typing import Any
 
 from agent_memory.note.note import Kind, MemoryEntry, Meta
 from agent_memory.note.note_format import file_name_of, render_note
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 from memory_process import Done, Memory
 
 SPOKEN_MS = time.time_ns() // 1_000_000 - 10 * DAY_MS

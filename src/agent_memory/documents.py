@@ -14,8 +14,8 @@ from attrs import fields, fields_dict, has
 from agent_memory.errors import Error
 from agent_memory.note.note import Listed, Source, Status, Tier, UnreadableFile, Usage, reads_of
 from agent_memory.recall.grounding import Grounding
+from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_shape import is_object, is_row
-from agent_memory.text.plain_text import day_of, iso_of
 
 if TYPE_CHECKING:
     from agent_memory.acts.review import Decided, ReviewItem

@@ -23,7 +23,7 @@ from agent_memory.note.note import Sensitivity
 from agent_memory.rules.change import Published, PublishedTarget, RenderedSection
 from agent_memory.rules.forgotten import EntryTombstone
 from agent_memory.store.bookkeeping import TOMBSTONE
-from agent_memory.text.plain_text import HOUR_MS, iso_of
+from agent_memory.text.instants import HOUR_MS, iso_of
 from faults import each_failure, failing_on
 from store_under_examination import Patient
 

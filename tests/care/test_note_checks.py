@@ -23,7 +23,7 @@ from agent_memory.note.note import Listed, Meta, Sensitivity, StoredEntry
 from agent_memory.note.note_format import file_name_of, folded_name
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.rules.findings import Analysis, Finding as AnalysisFinding, FindingKind
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 
 NOW = 1_771_000_000_000
 META = Meta("id__a1b2c3", "Ports", NOW - DAY_MS, NOW - DAY_MS, tags=("topic__api",))

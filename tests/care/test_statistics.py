@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from agent_memory.care.health import Statistics, period_of, statistics_of
 from agent_memory.rules.plan import DaySpend, Spend, with_added
-from agent_memory.text.plain_text import DAY_MS, day_of
+from agent_memory.text.instants import DAY_MS, day_of
 
 TODAY = 20_497
 PERIOD = period_of(TODAY, 4)

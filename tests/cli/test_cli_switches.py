@@ -11,7 +11,7 @@ import pytest
 
 from agent_memory.app import Memory as Opened, open_memory
 from agent_memory.cli.mcp_server import MemoryServer
-from agent_memory.text.plain_text import iso_of
+from agent_memory.text.instants import iso_of
 from claude_transcripts import Conversation
 from hook_calls import problems_of
 from mcp_clients import Tools

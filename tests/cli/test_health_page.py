@@ -16,7 +16,7 @@ from agent_memory.recall.search_values import ScorePart, SearchHit
 from agent_memory.rules.change import LoggedRun, LoggedSession
 from agent_memory.rules.plan import DaySpend
 from agent_memory.session.queue import FailedEntry, Trouble
-from agent_memory.text.plain_text import DAY_MS, HOUR_MS
+from agent_memory.text.instants import DAY_MS, HOUR_MS
 
 NOW_MS = 1_771_000_205_123
 WELL = Health(

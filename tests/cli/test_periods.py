@@ -8,7 +8,7 @@ from agent_memory.cli.console import expiry_of
 from agent_memory.cli.dialogue import short_age, time_until
 from agent_memory.errors import UsageInvalid
 from agent_memory.rules.drafts import Expiry
-from agent_memory.text.plain_text import DAY_MS, HOUR_MS, ms_of
+from agent_memory.text.instants import DAY_MS, HOUR_MS, ms_of
 
 NOW_MS = ms_of("2026-02-13T14:30:00") or 0
 

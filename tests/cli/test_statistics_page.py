@@ -10,7 +10,7 @@ from agent_memory.note.note import Meta, Status, Tier
 from agent_memory.rules.change import LoggedRun
 from agent_memory.rules.plan import DaySpend
 from agent_memory.store.usage_ledger import DayReads
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 
 TODAY = 20_497
 NOW_MS = TODAY * DAY_MS + 5

@@ -6,7 +6,7 @@ from agent_memory.extraction.extract import extracted
 from agent_memory.note.note import Kind, Listed, Meta, StoredEntry
 from agent_memory.rules.plan import ChangeSet
 from agent_memory.session.history import History, ToolCall
-from agent_memory.text.plain_text import DAY_MS, HOUR_MS
+from agent_memory.text.instants import DAY_MS, HOUR_MS
 from agent_memory.text.salience import lost_salience
 from conversations import EDIT, MUCH_LATER_MS, STARTED_AT_MS, agent, history, tool, user, work_on
 

@@ -11,7 +11,7 @@ from agent_memory.extraction.handoff import handover_of, handover_text
 from agent_memory.note.note import NAMES, Harness
 from agent_memory.session.history import History, Role, ToolCall, Turn, resume_command
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START, without_own_text
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 
 NOW_MS = 1_770_000_000_000
 

@@ -13,7 +13,7 @@ from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.note.note import Harness, Importance, Kind
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry, SessionFile
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 from conversations import MUCH_LATER_MS
 
 SESSION = Path(__file__).parents[2] / "docs" / "demo" / "session.jsonl"

@@ -19,7 +19,7 @@ from agent_memory.note.note import Harness
 from agent_memory.ports import SessionFinder
 from agent_memory.session.found_session import FoundSession
 from agent_memory.session.queue import AmpThread
-from agent_memory.text.plain_text import iso_of
+from agent_memory.text.instants import iso_of
 from cursor_conversations import Composer, sample_transcript
 from faults import failing_on
 from goose_sessions import sample as goose_sample

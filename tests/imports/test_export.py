@@ -19,7 +19,7 @@ from agent_memory.note.frontmatter import split_note
 from agent_memory.note.note import Harness, Importance, Kind, MemoryEntry, Meta, Origin, Sensitivity, Source
 from agent_memory.note.note_format import render_note
 from agent_memory.note.yaml_block import block_values
-from agent_memory.text.plain_text import ID_PATTERN
+from agent_memory.text.ids import ID_PATTERN
 from faults import each_kill, snapshot
 from memory_process import Done, Memory
 

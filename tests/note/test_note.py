@@ -15,7 +15,7 @@ from agent_memory.note.note import Harness, Importance, Kind, MemoryEntry, Meta,
 from agent_memory.note.note_format import META_FIELDS, ParsedNote, parse_note, read_values, render_note
 from agent_memory.note.yaml_block import edit_block
 from agent_memory.results import sealed
-from agent_memory.text.plain_text import mint_id, normal_tags
+from agent_memory.text.ids import mint_id, normal_tags
 
 PATH = "topics/xstate guard patterns -- topic__xstate id__a1b2c3.md"
 MTIME_MS = 1_770_990_605_123

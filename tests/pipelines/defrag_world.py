@@ -18,7 +18,7 @@ from agent_memory.rules.plan import AgentReply, AgentRequest, DefragRequest
 from agent_memory.rules.run import DefragRun
 from agent_memory.section.publishing import KeepSections
 from agent_memory.store.run_files import RunLog
-from agent_memory.text.plain_text import mint_id
+from agent_memory.text.ids import mint_id
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder

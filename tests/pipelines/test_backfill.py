@@ -14,7 +14,7 @@ from agent_memory.rules.forgotten import SessionTombstone
 from agent_memory.session.found_session import Backfill, FoundSession
 from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.queue import BACKFILL_EVENT, Context, InboxEntry, Outcome, SessionFile
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, history, skipped, turns
 from stand_ins.temporary_records import TemporaryInbox, TemporarySessionMarks, TemporaryTombstones
 

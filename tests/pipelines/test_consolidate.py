@@ -20,7 +20,7 @@ from agent_memory.rules.plan import SessionRequest
 from agent_memory.rules.run import Run
 from agent_memory.rules.similarity import Subject
 from agent_memory.session.history import Role
-from agent_memory.text.plain_text import mint_id
+from agent_memory.text.ids import mint_id
 from one_change import write
 from pipelines.consolidate_world import (
     NOON_MS,

@@ -16,7 +16,7 @@ from agent_memory.rules.plan import SessionRequest
 from agent_memory.rules.run import Run
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.queue import SessionFile
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 from pipelines.consolidate_world import CWD, NOON_MS, ScriptedAgent, World, entries, history, note, skipped, turns
 from stand_ins.temporary_records import TemporaryKeptHistories
 

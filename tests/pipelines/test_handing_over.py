@@ -21,7 +21,7 @@ from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, state
 from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.queue import Context, InboxEntry, SessionFile
 from agent_memory.store.recorded_writes import RecordedWrites
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, history
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories

@@ -35,7 +35,7 @@ from agent_memory.section.section_splice import splice_section
 from agent_memory.section.targets import Targets
 from agent_memory.store.run_files import RunLog
 from agent_memory.store.store_files import Store
-from agent_memory.text.plain_text import iso_of
+from agent_memory.text.instants import iso_of
 from faults import Killed, failing_at, killed_at
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks

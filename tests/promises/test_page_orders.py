@@ -21,7 +21,8 @@ from attrs import field, frozen
 
 from agent_memory.note.note import Kind, MemoryEntry, Meta, Origin
 from agent_memory.redaction.redact import redact
-from agent_memory.text.plain_text import DAY_MS, iso_of, mint_id
+from agent_memory.text.ids import mint_id
+from agent_memory.text.instants import DAY_MS, iso_of
 from agent_memory.text.salience import in_plain_letters
 from claude_transcripts import Conversation, calls
 from memory_process import NOTHING, Memory

@@ -28,7 +28,7 @@ from agent_memory.rules.drafts import ECHOED
 from agent_memory.rules.findings import Analysis, Finding, FindingKind
 from agent_memory.rules.plan import KINDS, DefragRequest
 from agent_memory.rules.shown import choose_shown
-from agent_memory.text.plain_text import ID_PATTERN
+from agent_memory.text.ids import ID_PATTERN
 
 TEMPLATE = (Path(__file__).resolve().parents[2] / "prompts" / "defrag.md").read_text(encoding="utf-8")
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"

@@ -29,7 +29,7 @@ from agent_memory.recall.search_values import NoteLink, ScorePart
 from agent_memory.rules.change import Target
 from agent_memory.section.publishing import render_section
 from agent_memory.setup.harnesses import SETUPS, context_of
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 
 NOW_MS = 1_770_000_000_000
 

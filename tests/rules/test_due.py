@@ -8,7 +8,7 @@ from agent_memory.rules.findings import Analysis, Finding, FindingKind
 from agent_memory.rules.plan import Archive, DefragFacts, DefragPlan, DefragProposal, Due, Edit, Merge, fingerprint_of
 from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.rules.tidied import due_archivings
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 from defrag_entries import NOW, facts_of, note, reasons, retired
 
 OLD = note("a", "Old", "The fair is in May.", expires_at_ms=NOW - 2 * DAY_MS)

@@ -21,7 +21,7 @@ from agent_memory.note.note import (
 from agent_memory.note.note_format import file_name_of
 from agent_memory.rules.change import Change
 from agent_memory.rules.plan import Merge, Split, SplitPart
-from agent_memory.text.plain_text import mint_id
+from agent_memory.text.ids import mint_id
 from defrag_entries import LONG_AGO, NOW, REPO, facts_of, note, planned, reasons, retired, written
 
 MORE = """The list of hosts is kept beside the playbooks and reviewed by whoever is on call.

@@ -29,7 +29,8 @@ from agent_memory.rules.plan_window import computed_origin, plan_inline_fallback
 from agent_memory.rules.similarity import Subject
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.queue import Context, InboxEntry, InlineNote, SessionFile
-from agent_memory.text.plain_text import DAY_MS, mint_id
+from agent_memory.text.ids import mint_id
+from agent_memory.text.instants import DAY_MS
 
 
 def facts_of(

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.note.note import Kind, Origin, Sensitivity, StoredEntry, TierList, Usage
 from agent_memory.rules.findings import Finding, FindingKind
 from agent_memory.rules.shown import most_urgent_ids, note_chars
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 from analysed_notes import FACTS, NOON_MS, found, kinds, note
 
 LONG_AGO: dict[str, Any] = {"created_at_ms": NOON_MS - 200 * DAY_MS, "updated_at_ms": NOON_MS - 200 * DAY_MS}

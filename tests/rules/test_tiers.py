@@ -31,7 +31,7 @@ from agent_memory.rules.tiers import (
     tier_facts,
 )
 from agent_memory.store.reversal import reverse_tiers
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 
 LAMP, KITE = "github.com/ada/lamp", "github.com/ada/kite"
 ROOM = SectionBudget(hot_chars=300, warm_lines=3)

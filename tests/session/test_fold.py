@@ -22,7 +22,7 @@ from agent_memory.session.queue import (
     is_exhausted,
     is_waiting,
 )
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 from inbox_entries import AT_MS, entries, note, session
 
 NOW = AT_MS + DAY_MS

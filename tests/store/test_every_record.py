@@ -29,7 +29,7 @@ from agent_memory.setup.config_files import TrustFile
 from agent_memory.store.bookkeeping import SessionMarks, SpendLedgerFiles, StateKeysFiles, StateValue, TagVocabularyFile
 from agent_memory.store.run_files import RunLog
 from agent_memory.store.store_files import Store
-from agent_memory.text.plain_text import DAY_MS, ms_of
+from agent_memory.text.instants import DAY_MS, ms_of
 from faults import each_failure, failing_on, snapshot
 from stand_ins.dict_locks import DictLocks
 

@@ -41,7 +41,7 @@ from agent_memory.store.run_files import (
 )
 from agent_memory.store.run_json import render_report_document
 from agent_memory.store.store_files import Store
-from agent_memory.text.plain_text import DAY_MS, iso_of
+from agent_memory.text.instants import DAY_MS, iso_of
 from faults import each_failure, each_kill, failing_at, failing_on, snapshot
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks

@@ -26,7 +26,7 @@ from agent_memory.store.usage_ledger import (
     parse_ledger_line,
     render_ledger_line,
 )
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 
 A, B = "id__aaaaaa", "id__bbbbbb"
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.text.plain_text import (
+from agent_memory.text.ids import (
     ID_PATTERN,
     MAX_TAG_CHARS,
     IdSet,

@@ -13,8 +13,8 @@ from hypothesis import example, given, strategies as st
 from agent_memory.config import Config
 from agent_memory.errors import StateCorrupt
 from agent_memory.note.note import Kind
+from agent_memory.text.instants import Instant
 from agent_memory.text.json_codec import Format, InvalidValue, NotJson, load_document, load_json, value_of, written
-from agent_memory.text.plain_text import Instant
 from agent_memory.text.value_rules import id_problem
 
 

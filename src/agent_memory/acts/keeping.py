@@ -22,7 +22,8 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Dropped, short_id
 from agent_memory.store.bookkeeping import StateValue, key_problem, state_value
 from agent_memory.store.recorded_writes import ActRuns, RecordedWrites
-from agent_memory.text.plain_text import DEFAULT_PREFIX, counted, normal_tag
+from agent_memory.text.ids import DEFAULT_PREFIX, normal_tag
+from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
     from agent_memory.store.bookkeeping import StateKeysFiles, TagVocabularyFile

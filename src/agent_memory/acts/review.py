@@ -45,8 +45,10 @@ from agent_memory.rules.plan import DefragFacts, DefragProposal, Merge
 from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.rules.plan_window import CHANGES_NOTHING, IS_NEWER, STORED_ALREADY
 from agent_memory.store.bookkeeping import REVIEW_MARK, TOMBSTONE, ReviewMark, rejected_path, review_mark, review_path
+from agent_memory.text.ids import ID_PATTERN
+from agent_memory.text.instants import DAY_MS, day_of, has_passed
 from agent_memory.text.markdown import without_see_also
-from agent_memory.text.plain_text import DAY_MS, ID_PATTERN, counted, day_of, has_passed, one_line
+from agent_memory.text.plain_text import counted, one_line
 from agent_memory.text.salience import content_terms, coverage
 
 if TYPE_CHECKING:

@@ -48,8 +48,8 @@ from agent_memory.rules.similarity import Subject
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.store_files import Store
 from agent_memory.store.usage_ledger import UsageLedger
+from agent_memory.text.ids import is_id, mint_id, tags_in
 from agent_memory.text.markdown import append_see_also, derive_description, derive_title, find_links, without_see_also
-from agent_memory.text.plain_text import is_id, mint_id, tags_in
 
 _EMPTY = ("body: is empty (`memory archive` archives a note)",)
 

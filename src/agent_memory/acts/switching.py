@@ -33,7 +33,7 @@ from agent_memory.ports import Clock
 from agent_memory.results import as_result
 from agent_memory.setup.config_files import change_own_config
 from agent_memory.setup.plan import SetupState
-from agent_memory.text.plain_text import LAST_MS, iso_of
+from agent_memory.text.instants import LAST_MS, iso_of
 
 _LOCK_SECONDS = 10.0
 

@@ -57,7 +57,9 @@ from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.setup.config_files import Effective, TrustFile, change_own_config, load_config
 from agent_memory.store.store_files import NotesHere, Store, Team, TeamFiles, read_team
 from agent_memory.store.usage_ledger import UsageLedger
-from agent_memory.text.plain_text import DAY_MS, content_hash, counted, iso_of
+from agent_memory.text.ids import content_hash
+from agent_memory.text.instants import DAY_MS, iso_of
+from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
     from threading import Event

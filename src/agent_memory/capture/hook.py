@@ -244,7 +244,7 @@ def _is_forgotten(event: SessionEvent, root: str) -> bool:
 
 def tombstone_path(harness: str | None, session_id: str) -> str:
     """Returns the path of a session's tombstone, relative to the root."""
-    from agent_memory.text.plain_text import slug_of  # not needed if nothing was ever forgotten
+    from agent_memory.text.ids import slug_of  # not needed if nothing was ever forgotten
 
     return f"{FORGOTTEN}/{harness or 'any'}_{slug_of(session_id)}.json"
 

@@ -62,7 +62,7 @@ from agent_memory.session.queue import (
     queue_key,
     session_key,
 )
-from agent_memory.text.plain_text import iso_of, ms_of
+from agent_memory.text.instants import iso_of, ms_of
 
 PROCESSED = f"{INBOX}/.processed"
 FAILED = f"{INBOX}/.failed"

@@ -16,7 +16,8 @@ from agent_memory.note.note_format import MAX_NAME_BYTES, file_name_of, folded_n
 from agent_memory.note.tagging import VOCABULARY_FILE, Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 from agent_memory.redaction.redact import redact
 from agent_memory.rules.findings import Analysis, FindingKind
-from agent_memory.text.plain_text import counted, hidden_in, mint_id
+from agent_memory.text.ids import mint_id
+from agent_memory.text.plain_text import counted, hidden_in
 
 
 class Severity(StrEnum):

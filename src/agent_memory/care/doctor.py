@@ -66,7 +66,8 @@ from agent_memory.setup.config_files import Effective
 from agent_memory.store.bookkeeping import SESSION_MARK, TagVocabularyFile
 from agent_memory.store.note_files import TOPICS, read_image, understand, understand_again
 from agent_memory.store.store_files import Team
-from agent_memory.text.plain_text import DAY_MS, HOUR_MS, counted, iso_of, one_line
+from agent_memory.text.instants import DAY_MS, HOUR_MS, iso_of
+from agent_memory.text.plain_text import counted, one_line
 
 if TYPE_CHECKING:
     from agent_memory.recall.note_index import KnownNotes

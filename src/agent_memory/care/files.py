@@ -20,7 +20,7 @@ from agent_memory.files.paths import store_io, walk
 from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import GitProcess
 from agent_memory.redaction.redact import redact
-from agent_memory.text.plain_text import HOUR_MS
+from agent_memory.text.instants import HOUR_MS
 
 _LITTER = re.compile(r"\.tmp-[0-9a-f]{16}", re.ASCII)
 """Names of our own temporary files only."""

@@ -61,7 +61,7 @@ from agent_memory.store.note_files import read_image, render_tiers, tiers_in
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.store_database import DIRECTORY as CACHE, NAME, FollowedFiles, UnwritableError
 from agent_memory.store.transaction import Transactions
-from agent_memory.text.plain_text import is_id, slug_of
+from agent_memory.text.ids import is_id, slug_of
 
 PURGING = "agent_memory.care.purging"
 """The module that rewrites the git history, in a process of its own."""

@@ -37,8 +37,9 @@ from agent_memory.store.bookkeeping import SpendLedgerFiles
 from agent_memory.store.run_files import RunLog
 from agent_memory.store.run_json import RESULTS
 from agent_memory.store.usage_ledger import DayReads
+from agent_memory.text.instants import DAY_MS, day_of, ms_in_name, ms_of
 from agent_memory.text.json_shape import is_object
-from agent_memory.text.plain_text import DAY_MS, counted, day_of, ms_in_name, ms_of
+from agent_memory.text.plain_text import counted
 
 _SEVERAL = 3
 WEEK_MS = 7 * DAY_MS

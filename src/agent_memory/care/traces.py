@@ -41,8 +41,9 @@ from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, parse_
 from agent_memory.store.reversal import files_together
 from agent_memory.store.run_files import FORGOTTEN_MARK, MAX_RUN_FILE_BYTES, REPORT, RUNS, RunLog
 from agent_memory.store.run_json import CHANGES, DEFERRED
+from agent_memory.text.ids import ID_PATTERN, is_id
+from agent_memory.text.instants import iso_of
 from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import ID_PATTERN, is_id, iso_of
 
 # -- notes ------------------------------------------------------------------------------------------------------------
 

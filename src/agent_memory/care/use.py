@@ -23,7 +23,9 @@ from agent_memory.rules.similarity import Subject, says_nothing_new, similar_amo
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.own_marks import is_entry_path, is_memory_command, is_memory_tool
 from agent_memory.session.tool_calls import entry_uses
-from agent_memory.text.plain_text import DAY_MS, counted, day_of, is_id
+from agent_memory.text.ids import is_id
+from agent_memory.text.instants import DAY_MS, day_of
+from agent_memory.text.plain_text import counted
 from agent_memory.text.salience import content_terms, coverage, denying_words, is_negated, statements, words_of
 
 

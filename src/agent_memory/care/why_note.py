@@ -41,7 +41,8 @@ from agent_memory.session.history import resume_command
 from agent_memory.store.diffs import diff_of_texts
 from agent_memory.store.note_files import ARCHIVE, read_image
 from agent_memory.store.run_files import RunLog
-from agent_memory.text.plain_text import day_of, has_passed, one_line
+from agent_memory.text.instants import day_of, has_passed
+from agent_memory.text.plain_text import one_line
 
 _LINE_CHARS = 300
 

@@ -27,7 +27,8 @@ from agent_memory.session.queue import MAX_ATTEMPTS, InboxEntry, Trouble, queue_
 from agent_memory.store.bookkeeping import SessionMarks
 from agent_memory.store.kept_histories_files import IndexedPart
 from agent_memory.store.run_files import RunLog
-from agent_memory.text.plain_text import counted, first_few, instant
+from agent_memory.text.instants import instant
+from agent_memory.text.plain_text import counted, first_few
 
 # -- a session --------------------------------------------------------------------------------------------------------
 

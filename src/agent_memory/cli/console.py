@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from agent_memory.documents import error_document
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.text.plain_text import DAY_MS, HOUR_MS, ms_of, normal_tag, one_line, split_tags
+from agent_memory.text.ids import normal_tag, split_tags
+from agent_memory.text.instants import DAY_MS, HOUR_MS, ms_of
+from agent_memory.text.plain_text import one_line
 
 if TYPE_CHECKING:
     from agent_memory.rules.drafts import Expiry

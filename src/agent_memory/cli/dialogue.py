@@ -15,7 +15,7 @@ from agent_memory.cli.console import Console
 from agent_memory.errors import EntryUnreadable, Error, UsageInvalid
 from agent_memory.note.note import UnreadableFile
 from agent_memory.results import unwrap
-from agent_memory.text.plain_text import DAY_MS, HOUR_MS
+from agent_memory.text.instants import DAY_MS, HOUR_MS
 
 
 def open_here(console: Console, *, for_status: bool = False) -> Memory:

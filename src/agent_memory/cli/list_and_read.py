@@ -25,7 +25,8 @@ from agent_memory.note.note import WITHHELD, Kind, Origin, Sensitivity, Source, 
 from agent_memory.recall.grounding import CHANGED, GONE, ground_lines
 from agent_memory.recall.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
-from agent_memory.text.plain_text import counted, day_of, one_line, with_hidden_shown
+from agent_memory.text.instants import day_of
+from agent_memory.text.plain_text import counted, one_line, with_hidden_shown
 
 _TITLE_CHARS = 300
 _BOX_CHARS = 500

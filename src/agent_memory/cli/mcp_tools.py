@@ -33,7 +33,8 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft, stored_agent, stored_body
 from agent_memory.rules.tiers import title_for
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START
-from agent_memory.text.plain_text import DAY_MS, iso_of, normal_tags, split_tags
+from agent_memory.text.ids import normal_tags, split_tags
+from agent_memory.text.instants import DAY_MS, iso_of
 from agent_memory.text.value_rules import shown
 
 INSTRUCTIONS = (

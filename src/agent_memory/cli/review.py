@@ -28,7 +28,8 @@ from agent_memory.note.note import SKILL_TAG, Listed, MemoryEntry, StoredEntry
 from agent_memory.note.note_format import render_note
 from agent_memory.results import unwrap
 from agent_memory.rules.change import short_id
-from agent_memory.text.plain_text import counted, day_of, with_hidden_shown
+from agent_memory.text.instants import day_of
+from agent_memory.text.plain_text import counted, with_hidden_shown
 
 _MOST_LINES = 40
 _MOST_CELLS = 120

@@ -20,7 +20,8 @@ from agent_memory.rules.run import DefragRun, Run
 from agent_memory.session.queue import FileSnapshot, session_id_of
 from agent_memory.store.diffs import diff_parts, render_diff
 from agent_memory.store.run_json import outcome_document, plan_document
-from agent_memory.text.plain_text import counted, day_of, iso_of, ms_of, one_line
+from agent_memory.text.instants import day_of, iso_of, ms_of
+from agent_memory.text.plain_text import counted, one_line
 
 _LINE_CHARS = 2_000
 _TITLE_CHARS = 120

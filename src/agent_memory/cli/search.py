@@ -30,7 +30,9 @@ from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind, Usage
 from agent_memory.recall.grounding import CHANGED, GONE, ground_lines
 from agent_memory.recall.search_values import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.results import unwrap, warning_of
-from agent_memory.text.plain_text import counted, day_of, instant, normal_tag, one_line, split_tags
+from agent_memory.text.ids import normal_tag, split_tags
+from agent_memory.text.instants import day_of, instant
+from agent_memory.text.plain_text import counted, one_line
 
 if TYPE_CHECKING:
     from agent_memory.app import Memory

@@ -36,9 +36,10 @@ from agent_memory.setup.config_files import (
     write_own_config,
 )
 from agent_memory.setup.plan import SetupState
+from agent_memory.text.instants import day_of
 from agent_memory.text.json_codec import written
 from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import counted, day_of, one_line
+from agent_memory.text.plain_text import counted, one_line
 
 # -- config -----------------------------------------------------------------------------------------------------------
 

@@ -46,7 +46,8 @@ from agent_memory.setup.installation import Installation
 from agent_memory.setup.plan import FileOutcome, InstallPlan, Part, PlannedFile, repository_name
 from agent_memory.setup.schedule import BUSY_CODE, NO_RUNS, ScheduledRun, Scheduler, ScheduleState, in_words, is_due
 from agent_memory.setup.scheduling import Scheduling
-from agent_memory.text.plain_text import iso_of, one_line
+from agent_memory.text.instants import iso_of
+from agent_memory.text.plain_text import one_line
 
 _NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
 _COLOURS = {"+": GREEN, "-": RED, "@": CYAN}

@@ -18,7 +18,8 @@ from agent_memory.note.tagging import Standing
 from agent_memory.results import unwrap
 from agent_memory.rules.change import Dropped, short_id
 from agent_memory.store.bookkeeping import StateValue
-from agent_memory.text.plain_text import clean_text, counted, day_of, one_line
+from agent_memory.text.instants import day_of
+from agent_memory.text.plain_text import clean_text, counted, one_line
 
 
 def _add_act(parser: argparse.ArgumentParser, acts: Iterable[str], *, default: str | None = None) -> None:

@@ -18,7 +18,8 @@ from agent_memory.recall.grounding import ground_lines
 from agent_memory.recall.reading import Link, LinkGraph, LinkSheet, Succession, Whereabouts
 from agent_memory.results import unwrap
 from agent_memory.rules.tiers import title_for
-from agent_memory.text.plain_text import counted, instant, one_line
+from agent_memory.text.instants import instant
+from agent_memory.text.plain_text import counted, one_line
 
 MOST_SHOWN = 20
 """The limit of each list; `--json` has all."""

@@ -37,7 +37,7 @@ from agent_memory.rules.origin import holds_quotation
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import pasted_review, without_pasted_review
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 from agent_memory.text.salience import content_terms, is_negated, lost_salience
 
 HANDOFF_DAYS = 7

@@ -12,7 +12,8 @@ from agent_memory.note.note import NAMES, Harness, Kind, Meta, Origin
 from agent_memory.rules.origin import Claim, origin_of
 from agent_memory.session.history import History, Role, resume_command
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START
-from agent_memory.text.plain_text import DAY_MS, iso_of, one_line
+from agent_memory.text.instants import DAY_MS, iso_of
+from agent_memory.text.plain_text import one_line
 
 INTERRUPTED_DAYS = 7
 """So long the last words of a session that was cut off are worth giving on."""

@@ -45,7 +45,7 @@ from agent_memory.session.history import History, SessionMark, transcript_key
 from agent_memory.session.own_marks import is_own_prompt, typed_words
 from agent_memory.session.queue import retrieval_of
 from agent_memory.session.turns import Excerpt
-from agent_memory.text.plain_text import IdSet
+from agent_memory.text.ids import IdSet
 
 CHAT_FILE = ".aider.chat.history.md"
 INPUT_FILE = ".aider.input.history"  # what was typed, each line behind a `+`, beside the chat history

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
+from agent_memory.text.instants import ms_of
 from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import ms_of
 
 Json = Mapping[str, object]
 

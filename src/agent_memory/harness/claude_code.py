@@ -22,7 +22,7 @@ from agent_memory.harness.turn_builder import Branches, Session, asked_in
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History
 from agent_memory.session.own_marks import machine_text, typed_words
-from agent_memory.text.plain_text import IdSet
+from agent_memory.text.ids import IdSet
 
 # -- what a person typed, out of what is recorded as a user's text ----------------------------------------------------
 

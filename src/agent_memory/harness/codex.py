@@ -20,8 +20,8 @@ from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, SessionMark
 from agent_memory.session.own_marks import typed_words
 from agent_memory.session.tool_calls import changed_lines
+from agent_memory.text.ids import IdSet
 from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import IdSet
 
 _OF_SUB_AGENT = re.compile(rb'"(?:thread_source"\s*:\s*"subagent"|subagent"\s*:\s*[{"])')
 

@@ -15,7 +15,7 @@ from agent_memory.harness.transcripts import SessionFiles
 from agent_memory.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, Session, asked
 from agent_memory.note.note import Harness
 from agent_memory.session.own_marks import typed_words
-from agent_memory.text.plain_text import IdSet
+from agent_memory.text.ids import IdSet
 
 _OF_PERSONS = frozenset(("", "user", "cli", "immediate-prompt"))
 """Sources of messages that a person typed."""

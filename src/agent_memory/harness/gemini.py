@@ -22,7 +22,7 @@ from agent_memory.harness.turn_builder import MAX_CALLS_PER_RECORD, Places, Sess
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.own_marks import typed_words
-from agent_memory.text.plain_text import IdSet
+from agent_memory.text.ids import IdSet
 
 _SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,128})"')
 

@@ -18,8 +18,8 @@ from agent_memory.harness.transcripts import Surroundings
 from agent_memory.harness.turn_builder import Asked, asked
 from agent_memory.note.note import Harness
 from agent_memory.session.history import UNKNOWN_TYPE
+from agent_memory.text.instants import ms_of
 from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import ms_of
 
 DATABASE = "sessions.db"
 

@@ -18,8 +18,9 @@ from agent_memory.session import own_marks as marks
 from agent_memory.session.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
 from agent_memory.session.tool_calls import tool_calls
 from agent_memory.session.turns import MAX_KEPT_BYTES, TEXT_CHARS, TURN_BYTES, Excerpt, last_time
+from agent_memory.text.ids import IdSet
 from agent_memory.text.json_shape import is_object
-from agent_memory.text.plain_text import IdSet, clean_text, one_line
+from agent_memory.text.plain_text import clean_text, one_line
 
 MAX_CALLS_PER_RECORD = 500  # no message of a model holds more
 MAX_CALLS_PER_TURN = 1_000

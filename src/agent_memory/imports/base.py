@@ -26,9 +26,10 @@ from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Orig
 from agent_memory.note.yaml_block import block_values
 from agent_memory.results import as_result
 from agent_memory.section.section_splice import splice_section
+from agent_memory.text.ids import is_id
+from agent_memory.text.instants import DAY_MS, ms_of
 from agent_memory.text.json_codec import NotJson, load_bytes
 from agent_memory.text.markdown import find_code, is_inside
-from agent_memory.text.plain_text import DAY_MS, is_id, ms_of
 
 SOURCES_LINE = "Sources: "
 """Begins the line of a body that says where it comes from; that may move while the rest stays true."""

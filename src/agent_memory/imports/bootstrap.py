@@ -38,10 +38,11 @@ from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import without_own_text
 from agent_memory.session.queue import FileSnapshot, InboxEntry
 from agent_memory.session.turns import cut_windows
+from agent_memory.text.instants import day_of
 from agent_memory.text.json_codec import NotJson, load_json
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.markdown import derive_description, first_heading, prose_lines
-from agent_memory.text.plain_text import day_of, first_few, one_line
+from agent_memory.text.plain_text import first_few, one_line
 
 _MOST_PROPOSALS, _MOST_LINES, _MOST_SOURCES, _MOST_READ = 10, 40, 6, 200
 _MAX_FILE_BYTES = 256 << 10

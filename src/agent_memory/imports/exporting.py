@@ -41,10 +41,12 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import edited_title, stored_agent, stored_body, stored_description, stored_tags
 from agent_memory.rules.tiers import told_of
 from agent_memory.store.store_files import Store
+from agent_memory.text.ids import ID_PATTERN, content_hash, is_id
+from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_codec import Format, InvalidValue, load_document
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.markdown import MAX_DESCRIPTION_CHARS, find_code, find_links, is_inside
-from agent_memory.text.plain_text import ID_PATTERN, content_hash, day_of, is_id, iso_of, spliced
+from agent_memory.text.plain_text import spliced
 
 Notes = Sequence[StoredEntry]
 _LISTED = Format(dict[str, tuple[str, ...]], member="files")

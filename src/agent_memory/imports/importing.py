@@ -56,8 +56,9 @@ from agent_memory.rules.drafts import (
 from agent_memory.rules.forgotten import REASON, EntryTombstone, forgotten_note
 from agent_memory.store.bookkeeping import STATE_VALUE, StateKeysFiles, path_of, state_value
 from agent_memory.store.recorded_writes import ActRuns, RecordedWrites
+from agent_memory.text.ids import content_hash, is_id, mint_id
 from agent_memory.text.markdown import derive_description, derive_title
-from agent_memory.text.plain_text import content_hash, counted, first_few, is_id, mint_id
+from agent_memory.text.plain_text import counted, first_few
 
 SOURCES: Mapping[str, Source] = {
     "claude": CLAUDE,

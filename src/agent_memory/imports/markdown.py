@@ -33,9 +33,10 @@ from agent_memory.imports.base import (
 from agent_memory.imports.exporting import OKF_INDEX, own_document
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Sensitivity
 from agent_memory.session.history import History, Role, Turn
+from agent_memory.text.ids import content_hash
 from agent_memory.text.json_shape import is_list, is_object
 from agent_memory.text.markdown import first_heading
-from agent_memory.text.plain_text import content_hash, counted
+from agent_memory.text.plain_text import counted
 
 
 def _reader(

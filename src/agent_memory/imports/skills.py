@@ -26,7 +26,8 @@ from agent_memory.session.history import History
 from agent_memory.session.tool_calls import BRIEF_CHARS, answers, runs_commands
 from agent_memory.store.kept_histories_files import KeptHistories
 from agent_memory.store.store_files import Store
-from agent_memory.text.plain_text import counted, day_of, first_few
+from agent_memory.text.instants import day_of
+from agent_memory.text.plain_text import counted, first_few
 
 SOURCE = "skills"
 _LEAST_SESSIONS, _LEAST_STEPS, _LEAST_OWN, _MOST_STEPS = 3, 3, 2, 8

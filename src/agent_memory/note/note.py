@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, TypeAlias
 from attrs import field, frozen
 
 from agent_memory.errors import StoreIo
-from agent_memory.text.plain_text import EntryId, content_hash
+from agent_memory.text.ids import EntryId, content_hash
 from agent_memory.text.value_rules import shown
 
 

@@ -40,22 +40,11 @@ from agent_memory.note.note import (
     Status,
 )
 from agent_memory.results import as_result
+from agent_memory.text.ids import ID_PATTERN, EntryId, mint_id, normal_tag, normal_tags
+from agent_memory.text.instants import FIRST_MS, LAST_MS, iso_of, ms_of
 from agent_memory.text.json_codec import Converter, InvalidValue
 from agent_memory.text.markdown import derive_description, derive_title
-from agent_memory.text.plain_text import (
-    FIRST_MS,
-    ID_PATTERN,
-    LAST_MS,
-    Count,
-    EntryId,
-    clean_text,
-    cut_bytes,
-    iso_of,
-    mint_id,
-    ms_of,
-    normal_tag,
-    normal_tags,
-)
+from agent_memory.text.plain_text import Count, clean_text, cut_bytes
 from agent_memory.text.value_rules import shown
 
 # -- file names: `descriptive title -- topic__x topic__y id__XXXXXX.md` -----------------------------------------------

@@ -32,7 +32,9 @@ from agent_memory.session.queue import (
     session_key,
 )
 from agent_memory.session.turns import turn_chars
-from agent_memory.text.plain_text import IdSet, counted, iso_of
+from agent_memory.text.ids import IdSet
+from agent_memory.text.instants import iso_of
+from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
     from threading import Event

@@ -47,7 +47,7 @@ from agent_memory.section.publishing import KeepSections
 from agent_memory.store.run_files import DefragRecords, RunLog
 from agent_memory.store.store_files import Store
 from agent_memory.store.usage_ledger import UsageLedger
-from agent_memory.text.plain_text import DAY_MS
+from agent_memory.text.instants import DAY_MS
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000
 """The room for notes in full, for an agent that reads values and not a prompt."""

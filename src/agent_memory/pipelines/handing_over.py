@@ -21,7 +21,8 @@ from agent_memory.rules.origin import Claim, origin_of, with_source
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import Context, InboxEntry, session_id_of
 from agent_memory.session.turns import redact_history
-from agent_memory.text.plain_text import DAY_MS, mint_id
+from agent_memory.text.ids import mint_id
+from agent_memory.text.instants import DAY_MS
 
 if TYPE_CHECKING:
     from agent_memory.care.tombstones import Tombstones

@@ -33,9 +33,10 @@ from agent_memory.rules.plan import (
     ids_of,
     kind_of,
 )
+from agent_memory.text.ids import entry_id_problem, is_id
 from agent_memory.text.json_codec import MAX_DEPTH, Converter, InvalidValue, NotJson, load_json, written
 from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import entry_id_problem, is_id, one_line
+from agent_memory.text.plain_text import one_line
 from agent_memory.text.value_rules import shown
 
 MAX_ENTRIES = 50

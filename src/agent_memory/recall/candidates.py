@@ -19,7 +19,7 @@ from agent_memory.note.note import (
     StoredEntry,
     Tier,
 )
-from agent_memory.text.plain_text import has_passed
+from agent_memory.text.instants import has_passed
 from agent_memory.text.salience import content_terms, stem
 from agent_memory.text.tables import read_table
 

@@ -83,7 +83,7 @@ class Grounding(Record):
     @property
     def words(self) -> str:
         """Returns the state for people, with the present path or the commit that removed it."""
-        from agent_memory.text.plain_text import day_of
+        from agent_memory.text.instants import day_of
 
         removed = f", removed by {self.commit[:7]} on {day_of(self.removed_s * 1000)}" if self.commit else ""
         return f"{self.state}, now {self.now}" if self.now else f"{self.state}{removed}"

@@ -17,8 +17,9 @@ from agent_memory.recall.grounding import named_by
 from agent_memory.recall.moment import unread_session
 from agent_memory.redaction.redact import redact
 from agent_memory.session.history import Role
+from agent_memory.text.instants import day_of
 from agent_memory.text.markdown import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, CheckBoxes, check_boxes
-from agent_memory.text.plain_text import clean_text, day_of, one_line
+from agent_memory.text.plain_text import clean_text, one_line
 from agent_memory.text.salience import is_directive
 
 if TYPE_CHECKING:

@@ -34,8 +34,8 @@ from agent_memory.note.note import (
     tiers_of,
 )
 from agent_memory.results import as_result, unwrap
+from agent_memory.text.ids import normal_tags
 from agent_memory.text.markdown import find_links
-from agent_memory.text.plain_text import normal_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

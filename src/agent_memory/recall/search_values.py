@@ -12,7 +12,8 @@ from attrs import field, frozen
 
 from agent_memory.note.note import GLOBAL_SCOPE, Kind, Listed, Relation, StoredEntry, Tier
 from agent_memory.note.terms import chunk_pattern, chunk_terms
-from agent_memory.text.plain_text import DEFAULT_PREFIX, clean_text, cut_chars, normal_tag
+from agent_memory.text.ids import DEFAULT_PREFIX, normal_tag
+from agent_memory.text.plain_text import clean_text, cut_chars
 
 # -- the passage of a note that says most of what the query asks for --------------------------------------------------
 

@@ -26,7 +26,8 @@ from agent_memory.rules.features import (
     stars,
 )
 from agent_memory.rules.findings import WORST_FIRST, Analysis, Finding, FindingKind
-from agent_memory.text.plain_text import DAY_MS, counted, day_of, first_few, has_passed
+from agent_memory.text.instants import DAY_MS, day_of, has_passed
+from agent_memory.text.plain_text import counted, first_few
 
 
 def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:

@@ -9,7 +9,9 @@ from attrs import evolve, field, frozen
 
 from agent_memory.errors import Error
 from agent_memory.note.note import GLOBAL_SCOPE, MemoryEntry
-from agent_memory.text.plain_text import Instant, SomeText, content_hash
+from agent_memory.text.ids import content_hash
+from agent_memory.text.instants import Instant
+from agent_memory.text.plain_text import SomeText
 
 
 @frozen

@@ -27,6 +27,7 @@ from agent_memory.note.note import (
 )
 from agent_memory.redaction.redact import redact, stored_line
 from agent_memory.rules.change import Dropped
+from agent_memory.text.ids import ID_PATTERN, is_id, normal_tags
 from agent_memory.text.markdown import (
     MAX_DESCRIPTION_CHARS,
     MAX_TITLE_CHARS,
@@ -38,7 +39,7 @@ from agent_memory.text.markdown import (
     without_links,
     without_see_also_of,
 )
-from agent_memory.text.plain_text import ID_PATTERN, clean_text, is_id, normal_tags, one_line, spliced
+from agent_memory.text.plain_text import clean_text, one_line, spliced
 from agent_memory.text.tables import read_table
 
 

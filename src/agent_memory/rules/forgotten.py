@@ -20,8 +20,10 @@ from agent_memory.rules.commit_message import one_word
 from agent_memory.rules.information import KEPT_SHARE, Line, claims_among, distinct_lines
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.session.history import History
+from agent_memory.text.ids import EntryId
+from agent_memory.text.instants import Instant
 from agent_memory.text.markdown import find_links, without_see_also_of
-from agent_memory.text.plain_text import EntryId, Instant, counted, one_line, spliced
+from agent_memory.text.plain_text import counted, one_line, spliced
 from agent_memory.text.salience import content_terms, coverage
 
 SAME_SHARE = 0.6

@@ -28,7 +28,8 @@ from agent_memory.rules.change import Change, ChangeGroup, Dropped, SectionBudge
 from agent_memory.rules.findings import Analysis
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry
-from agent_memory.text.plain_text import Count, EntryId, Words
+from agent_memory.text.ids import EntryId
+from agent_memory.text.plain_text import Count, Words
 from agent_memory.text.value_rules import shown
 
 # -- what an agent is asked, and what it answered ---------------------------------------------------------------------

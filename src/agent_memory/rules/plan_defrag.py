@@ -78,8 +78,10 @@ from agent_memory.rules.plan import (
     ids_of,
     kind_of,
 )
+from agent_memory.text.ids import mint_id
+from agent_memory.text.instants import latest, latest_end
 from agent_memory.text.markdown import append_see_also, derive_description, find_links, without_see_also_of
-from agent_memory.text.plain_text import clean_text, first_few, latest, latest_end, mint_id
+from agent_memory.text.plain_text import clean_text, first_few
 from agent_memory.text.salience import salient_tokens, statements
 
 Reasons = tuple[str, ...]

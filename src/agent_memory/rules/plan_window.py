@@ -60,8 +60,10 @@ from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, P
 from agent_memory.rules.similarity import Subject, says_nothing_new
 from agent_memory.session.history import Role, Turn
 from agent_memory.session.queue import InlineNote, session_id_of
+from agent_memory.text.ids import mint_id
+from agent_memory.text.instants import DAY_MS
 from agent_memory.text.markdown import MAX_TITLE_CHARS, derive_description, derive_title, without_see_also
-from agent_memory.text.plain_text import DAY_MS, mint_id, one_line
+from agent_memory.text.plain_text import one_line
 from agent_memory.text.salience import (
     actionable_tokens,
     content_terms,

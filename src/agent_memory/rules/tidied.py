@@ -28,8 +28,8 @@ from agent_memory.rules.information import lost_content, said_by
 from agent_memory.rules.plan import Action, Archive, DefragProposal, DefragRequest, Due, Merge, fingerprint_of, ids_of
 from agent_memory.rules.plan_defrag import united_meta
 from agent_memory.rules.tiers import SectionRoom, TierFacts, score, tier_facts
+from agent_memory.text.instants import day_of, has_passed
 from agent_memory.text.markdown import append_see_also, find_links, without_see_also, without_see_also_of
-from agent_memory.text.plain_text import day_of, has_passed
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
 """Kinds that a session should know from the start, if a person said it. A fact is looked up, and an agent's conclusion is

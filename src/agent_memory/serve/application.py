@@ -48,8 +48,8 @@ from agent_memory.errors import (
 )
 from agent_memory.serve.loopback import App, Asgi, Receive, Send, headers_named, own_name, refuse, stranger_refusal
 from agent_memory.serve.rendering import STATIC, rendered, static_file
+from agent_memory.text.ids import split_tags
 from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import split_tags
 
 E = TypeVar("E", bound=StrEnum)
 

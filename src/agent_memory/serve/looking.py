@@ -58,7 +58,8 @@ from agent_memory.results import unwrap
 from agent_memory.rules.change import KEEP_RUNS
 from agent_memory.serve.application import Asked, Shown
 from agent_memory.store.diffs import DiffPart
-from agent_memory.text.plain_text import cut_chars, day_of, one_line
+from agent_memory.text.instants import day_of
+from agent_memory.text.plain_text import cut_chars, one_line
 
 A_PAGE = 50
 _MOST_PAGES = 1_000_000

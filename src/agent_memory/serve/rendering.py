@@ -14,8 +14,10 @@ from markupsafe import Markup, escape
 
 from agent_memory.care.why_note import source_in_words
 from agent_memory.note.note_format import id_in_name
+from agent_memory.text.ids import is_id
+from agent_memory.text.instants import day_of, instant
 from agent_memory.text.markdown import find_links
-from agent_memory.text.plain_text import counted, day_of, instant, is_id, spliced, with_hidden_shown
+from agent_memory.text.plain_text import counted, spliced, with_hidden_shown
 
 _HERE = Path(__file__).parent
 STATIC: Mapping[str, str] = {

@@ -33,7 +33,8 @@ from agent_memory.rules.drafts import NoteDraft
 from agent_memory.serve import looking
 from agent_memory.serve.application import Asked, Done, Route, Shown
 from agent_memory.serve.looking import read_shown, text_of
-from agent_memory.text.plain_text import HOUR_MS, counted
+from agent_memory.text.instants import HOUR_MS
+from agent_memory.text.plain_text import counted
 
 # -- what a person does on the page: each act is the checked function of the command of the same name -----------------
 

@@ -12,7 +12,8 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from agent_memory.note.note import Harness
-from agent_memory.text.plain_text import Count, EntryId, SomeText
+from agent_memory.text.ids import EntryId
+from agent_memory.text.plain_text import Count, SomeText
 
 UNKNOWN_TYPE = "unknown-type:"
 """Prefix of the reasons in `History.skipped` for kinds of records that we do not know."""

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
+from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.markdown import find_code, is_inside
-from agent_memory.text.plain_text import ID_PATTERN, spliced
+from agent_memory.text.plain_text import spliced
 from agent_memory.text.tables import read_table
 
 PROMPT_MARKER = "[agent-memory:agent-call:v1]"

@@ -11,7 +11,8 @@ from attrs import define, evolve, field, frozen
 from agent_memory.note.note import Harness, Kind
 from agent_memory.redaction.redact import redact_path
 from agent_memory.session.history import transcript_key
-from agent_memory.text.plain_text import DAY_MS, HOUR_MS, Count, Instant
+from agent_memory.text.instants import DAY_MS, HOUR_MS, Instant
+from agent_memory.text.plain_text import Count
 from agent_memory.text.value_rules import (
     MAX_PATH_BYTES,
     commit_problem,

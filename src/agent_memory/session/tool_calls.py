@@ -11,8 +11,9 @@ from posixpath import commonprefix, normpath
 from agent_memory.redaction.redact import redact_path, redact_with_paths
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.own_marks import is_memory_tool
+from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import ID_PATTERN, one_line
+from agent_memory.text.plain_text import one_line
 from agent_memory.text.salience import content_terms
 from agent_memory.text.tables import read_table
 

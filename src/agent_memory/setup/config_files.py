@@ -30,9 +30,11 @@ from agent_memory.files.root import (
     storage_root,
 )
 from agent_memory.results import as_result, warning_of
+from agent_memory.text.ids import content_hash
+from agent_memory.text.instants import Instant
 from agent_memory.text.json_codec import Format, InvalidValue, attributes_of, load_document, matching, value_of
 from agent_memory.text.json_shape import is_object
-from agent_memory.text.plain_text import Instant, content_hash, one_line
+from agent_memory.text.plain_text import one_line
 
 Document: TypeAlias = Mapping[str, Any]
 

@@ -55,7 +55,8 @@ from agent_memory.setup.plan import (
 )
 from agent_memory.setup.settings_edit import EditRefused, parse_settings, value_at
 from agent_memory.setup.settings_revision import text_of, with_placed, without_placed
-from agent_memory.text.plain_text import content_hash, one_line
+from agent_memory.text.ids import content_hash
+from agent_memory.text.plain_text import one_line
 
 _ROOT_KEYS = ("storage", "root")
 _MAX_INSTRUCTIONS_BYTES = 4 << 20

@@ -25,8 +25,8 @@ from agent_memory.redaction.redact import redact
 from agent_memory.results import T, unwrap
 from agent_memory.rules.change import TargetFile
 from agent_memory.section.targets import Targets
+from agent_memory.text.ids import content_hash
 from agent_memory.text.json_codec import Format, matching, tagged_union
-from agent_memory.text.plain_text import content_hash
 
 # -- what is wanted ---------------------------------------------------------------------------------------------------
 # What setup wants to have in a person's files, as values.

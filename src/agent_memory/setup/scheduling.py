@@ -37,7 +37,8 @@ from agent_memory.setup.schedule import (
     interval_hours,
     interval_of,
 )
-from agent_memory.text.plain_text import content_hash, one_line
+from agent_memory.text.ids import content_hash
+from agent_memory.text.plain_text import one_line
 
 _LIMIT_SECONDS = 30.0
 _MAX_REASON_CHARS = 300

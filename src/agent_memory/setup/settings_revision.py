@@ -25,8 +25,8 @@ from agent_memory.setup.settings_edit import (
     says,
     value_at,
 )
+from agent_memory.text.ids import content_hash
 from agent_memory.text.json_shape import is_list
-from agent_memory.text.plain_text import content_hash
 
 
 def _planned(

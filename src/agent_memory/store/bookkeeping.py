@@ -22,9 +22,11 @@ from agent_memory.rules.change import FileState, Footprint, Undoing, UndoneMark
 from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
 from agent_memory.rules.plan import DaySpend, Spend, with_added
 from agent_memory.session.history import SessionMark
+from agent_memory.text.ids import ID_PATTERN, normal_tag, slug_beginning, slug_of
+from agent_memory.text.instants import Instant, day_of
 from agent_memory.text.json_codec import Documents, Format, load_document, matching, written
 from agent_memory.text.json_shape import Json
-from agent_memory.text.plain_text import ID_PATTERN, Instant, SomeText, day_of, normal_tag, slug_beginning, slug_of
+from agent_memory.text.plain_text import SomeText
 
 _INSTANT: Any = Instant
 

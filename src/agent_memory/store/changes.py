@@ -61,7 +61,7 @@ from agent_memory.store.note_files import (
 )
 from agent_memory.store.store_database import FollowedFiles, version_ms
 from agent_memory.store.transaction import change_files
-from agent_memory.text.plain_text import content_hash, is_id
+from agent_memory.text.ids import content_hash, is_id
 
 # -- drafts -----------------------------------------------------------------------------------------------------------
 # The store as the changes so far would leave it. Nothing is written here: `file_changes` returns what to write.

@@ -42,8 +42,10 @@ from agent_memory.session.turns import KeptSession, excerpt, joined_history
 from agent_memory.store.index_batch import spelled
 from agent_memory.store.note_files import is_text
 from agent_memory.store.store_database import StoreDatabase
+from agent_memory.text.ids import slug_of
+from agent_memory.text.instants import FIRST_MS, LAST_MS
 from agent_memory.text.json_codec import Format, InvalidValue, load_json, value_of, written
-from agent_memory.text.plain_text import FIRST_MS, LAST_MS, counted, one_line, slug_of
+from agent_memory.text.plain_text import counted, one_line
 
 DIRECTORY = "histories"
 ENDING = ".jsonl.gz"

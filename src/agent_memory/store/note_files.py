@@ -19,7 +19,7 @@ from agent_memory.files.paths import FileImage, as_store_io, directory_in, look_
 from agent_memory.note.note import TIERS_FILE, Listed, StoredEntry, TierList, UnreadableFile, body_hash
 from agent_memory.note.note_format import id_in_name, is_note_name
 from agent_memory.results import as_result, unwrap
-from agent_memory.text.plain_text import content_hash, is_id
+from agent_memory.text.ids import content_hash, is_id
 
 if TYPE_CHECKING:
     from agent_memory.rules.change import FileState

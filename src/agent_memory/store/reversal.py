@@ -17,8 +17,8 @@ from agent_memory.store.bookkeeping import MARKS
 from agent_memory.store.changes import Decided, Draft, put_tiers
 from agent_memory.store.diffs import note_changes
 from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, read_image, tiers_in
+from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.markdown import find_links
-from agent_memory.text.plain_text import ID_PATTERN
 
 _NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md|{MARKS}", re.DOTALL)
 

@@ -67,8 +67,8 @@ from agent_memory.store.run_json import (
     render_report,
     render_report_document,
 )
+from agent_memory.text.instants import DAY_MS, ms_in_name
 from agent_memory.text.json_codec import Documents
-from agent_memory.text.plain_text import DAY_MS, ms_in_name
 
 C = TypeVar("C")
 D = TypeVar("D")

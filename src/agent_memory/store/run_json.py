@@ -15,9 +15,9 @@ from agent_memory.rules.change import Change, LoggedAction, LoggedRun, logged_ac
 from agent_memory.rules.plan import Action, Deferred, DefragProposal, Plan
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
 from agent_memory.session.queue import Outcome, Retrieval, session_id_of
+from agent_memory.text.instants import iso_of
 from agent_memory.text.json_codec import Converter, Documents, Format, InvalidValue, load_bytes, written
 from agent_memory.text.json_shape import is_object
-from agent_memory.text.plain_text import iso_of
 from agent_memory.text.value_rules import shown
 
 # -- by the names of attributes ---------------------------------------------------------------------------------------

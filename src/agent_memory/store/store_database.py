@@ -45,7 +45,8 @@ from agent_memory.store.note_files import (
     unnameable,
     unreadable,
 )
-from agent_memory.text.plain_text import content_hash, counted, is_id
+from agent_memory.text.ids import content_hash, is_id
+from agent_memory.text.plain_text import counted
 
 DIRECTORY = ".cache"
 NAME = "store.db"

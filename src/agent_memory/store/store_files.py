@@ -46,7 +46,7 @@ from agent_memory.store.note_files import (
     unreadable,
 )
 from agent_memory.store.store_database import FollowedFiles, StoreDatabase
-from agent_memory.text.plain_text import content_hash, is_id
+from agent_memory.text.ids import content_hash, is_id
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -32,7 +32,7 @@ from agent_memory.files.paths import as_store_io, directory_in, exists, open_che
 from agent_memory.rules.change import FileChange, hash_of
 from agent_memory.store.bookkeeping import OVER, Step, parse_journal, render_journal
 from agent_memory.store.note_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION
-from agent_memory.text.plain_text import content_hash
+from agent_memory.text.ids import content_hash
 
 T = TypeVar("T")
 

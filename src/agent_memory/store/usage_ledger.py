@@ -19,7 +19,9 @@ from agent_memory.files.locks import lock_within, release
 from agent_memory.files.paths import as_store_io, directory_in, names_in, open_checked, real_root
 from agent_memory.note.note import Usage
 from agent_memory.results import as_result
-from agent_memory.text.plain_text import DAY_MS, ID_PATTERN, latest, one_line, slug_of
+from agent_memory.text.ids import ID_PATTERN, slug_of
+from agent_memory.text.instants import DAY_MS, latest
+from agent_memory.text.plain_text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -64,8 +64,9 @@ from agent_memory.sync.tree import (
     Tree,
     why_outside,
 )
+from agent_memory.text.ids import is_id
+from agent_memory.text.instants import iso_of
 from agent_memory.text.markdown import derive_description
-from agent_memory.text.plain_text import is_id, iso_of
 
 TOPICS = "topics/"
 ARCHIVE = "archive/"

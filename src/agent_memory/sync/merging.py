@@ -44,7 +44,7 @@ from agent_memory.store.bookkeeping import (
 )
 from agent_memory.store.note_files import parse_tiers, render_tiers
 from agent_memory.store.usage_ledger import Base, LedgerRecord, Total, counted, parse_ledger_line, render_ledger_line
-from agent_memory.text.plain_text import latest, latest_end
+from agent_memory.text.instants import latest, latest_end
 
 T = TypeVar("T")
 H = TypeVar("H", bound=Hashable)

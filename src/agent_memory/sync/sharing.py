@@ -27,8 +27,9 @@ from agent_memory.store.note_files import entry_or_none, read_image
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.store_files import Team, TeamFiles, bare, read_team
 from agent_memory.sync.remote import MERGED_BY, driver_settings
+from agent_memory.text.ids import content_hash
 from agent_memory.text.markdown import find_code
-from agent_memory.text.plain_text import clean_text, content_hash
+from agent_memory.text.plain_text import clean_text
 
 _ATTRIBUTES = ".gitattributes"
 _MACHINE_PATH = re.compile(r"(?:/home|/Users|[A-Za-z]:\\Users)[/\\][\w.-]+|/root/[\w.-]+|file://\S+|\bpath:/\S+")

@@ -11,7 +11,7 @@ from attrs import astuple, field, frozen
 
 from agent_memory.note.note_format import id_in_name
 from agent_memory.rules.commit_message import IGNORE_FILE, is_ignored
-from agent_memory.text.plain_text import ID_PATTERN
+from agent_memory.text.ids import ID_PATTERN
 
 _LIVE, _RETIRED = "topics/", "archive/"
 

@@ -37,8 +37,8 @@ from cattrs.errors import AttributeValidationNote, IterableValidationNote
 from cattrs.gen import make_dict_structure_fn, override
 
 from agent_memory.errors import StateCorrupt
+from agent_memory.text.instants import LAST_MS, Instant, iso_of, ms_of
 from agent_memory.text.json_shape import is_list, is_object, is_row
-from agent_memory.text.plain_text import LAST_MS, Instant, iso_of, ms_of
 from agent_memory.text.value_rules import shown
 
 T = TypeVar("T")

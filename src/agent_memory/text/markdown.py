@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from attrs import frozen
 
-from agent_memory.text.plain_text import ID_PATTERN, one_line, spliced
+from agent_memory.text.ids import ID_PATTERN
+from agent_memory.text.plain_text import one_line, spliced
 
 # -- code and check-boxes ----------------------------------------------------------------------------------------------
 
