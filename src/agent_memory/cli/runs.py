@@ -21,11 +21,12 @@ from agent_memory.session.queue import FileSnapshot, session_id_of
 from agent_memory.store.diffs import diff_parts, render_diff
 from agent_memory.store.run_json import outcome_document, plan_document
 from agent_memory.text.instants import day_of, iso_of, ms_of
-from agent_memory.text.plain_text import counted, one_line
+from agent_memory.text.plain_text import counted, first_few, one_line
 
 _LINE_CHARS = 2_000
 _TITLE_CHARS = 120
 _MOST_UNKEPT = 10
+_MOST_DROPPED = 5
 
 
 def print_foreseen(memory: Memory, changes: Sequence[Change | ChangeGroup], console: Console) -> None:
@@ -78,7 +79,8 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
     for each in run.settled:
         retrieval, outcome = each.pending.entry.retrieval, each.outcome
         if outcome.dropped:
-            console.warn(f"not applied from {each.pending.name}: {'; '.join(outcome.dropped)}")
+            dropped = first_few(tuple(dict.fromkeys(outcome.dropped)), _MOST_DROPPED, "; ")
+            console.warn(f"not applied from {each.pending.name}: {dropped}")
         if outcome.verdict == "skipped" and isinstance(retrieval, FileSnapshot):
             # A person handed it over, and would look for it.
             console.warn(f"nothing was kept of {retrieval.path}: {outcome.reason}")
