@@ -106,6 +106,7 @@ def test_pages_searches_and_mcp_servers_are_foreign() -> None:
         ("Bash", "cd web; ls node_modules/.bin 2>/dev/null | grep racks; make racks", None, False),
         ("Bash", "ls node_modules/racks/*.md | xargs cat", None, True),
         ("Bash", "ls; cat node_modules/racks/README.md", None, True),
+        ("Bash", "cd node_modules/racks && cat README.md", None, True),
         ("Edit", "", "/home/mara/.config/racks.toml", False),
     ],
 )

@@ -62,7 +62,7 @@ _LOGGED_IN = re.compile(
     r"(?:^|[\s;&|(])(?:ssh|scp|rsync)\s(?:[^;&|]{0,200}?[\s:])?(?!(?:git|hg|svn|aur)@)[\w.-]+@([\w-]+(?:\.[\w-]+)+)"
 )
 _ELSEWHERE = re.compile(r"(?:^|[\s;&|(])(?:ssh|docker|podman|kubectl)\s")
-_LISTS = re.compile(r"(?:^|(?<=[;&\n]))\s*(?:ls|which|test|stat|du|cd|mkdir|rm)\s[^;&|\n]*")
+_LISTS = re.compile(r"(?:^|(?<=[;&\n]))\s*(?:ls|which|test|stat|du|mkdir|rm)\s[^;&|\n]*")
 """Matches commands that print no text of the files that they name."""
 _ABSOLUTE = re.compile(r"(?<![^\s=<])/[\w.+@/-]+")
 _ASIDE = re.compile(r"'[^']*'|\"[^\"]*\"|<<.*|\d?>\s*(?:/dev/null|&\d)")
