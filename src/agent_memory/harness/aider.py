@@ -124,8 +124,8 @@ _RUN_ID = re.compile(r"(\d{8}T\d{6})-[0-9a-f]{8}", re.ASCII)
 _DIGEST_CHARS = 500
 _CLOCK = "%Y-%m-%d %H:%M:%S"
 
-# Commands whose arguments are words to the agent, and what only sets aider itself, or runs something.
 _REASONING = re.compile(r"<(thinking-content-[0-9a-f]+)>.*?(?:</\1>|\Z)", re.DOTALL)
+# Commands whose arguments are words to the agent, and what only sets aider itself, or runs something.
 _TO_AGENT = re.compile(r"\A/(ask|code|architect|context|help|chat-mode)(?:\s+|\Z)")
 _TO_AIDER = re.compile(
     r"!|/(?:add|clear|commit|copy|copy-context|diff|drop|edit|editor|editor-model|exit|git|lint|load|ls|map|map-refresh|model"

@@ -117,8 +117,8 @@ class OpencodeSession(db.StoredSession):
             return
         elif kind == "tool":
             call_id, tool = get.text(part, "callID", "id"), get.text(part, "tool")
-            of_server = "_" in tool and tool not in _OWN_TOOLS
-            self.speak(id, "", [asked(call_id, f"mcp_{tool}" * of_server or tool, get.mapping(state, "input"))])
+            name = f"mcp_{tool}" if "_" in tool and tool not in _OWN_TOOLS else tool
+            self.speak(id, "", [asked(call_id, name, get.mapping(state, "input"))])
             failed = state.get("status") == "error"
             if failed or state.get("status") == "completed":
                 self.answer(call_id, get.answer(state.get("error" if failed else "output")), failed=failed)
