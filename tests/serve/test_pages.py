@@ -78,14 +78,21 @@ def test_notes_are_listed_filtered_and_searched_as_the_commands_do(memory: Memor
     assert "expected one of decision" in browser.json("/notes?kind=wish", 400)["error"]["message"]
 
 
-def test_a_list_of_many_notes_is_shown_fifty_at_a_time(memory: Memory, browser: Browser) -> None:
-    for number in range(51):
-        put(opened(memory.home).store, f"Note {number}", at_ms=number)
+def test_of_many_notes_fifty_are_shown_at_a_time(memory: Memory, browser: Browser) -> None:
+    store = opened(memory.home).store
+    for number in range(99):
+        put(store, f"Note {number} {'of a long name ' * 9}", at_ms=number)
     first, second = browser.html("/notes?kind=fact"), browser.html("/notes?kind=fact&page=2")
-    assert (first.count('class="row"'), second.count('class="row"')) == (50, 1)
+    assert (first.count('class="row"'), second.count('class="row"')) == (50, 49)
     assert 'href="?kind=fact&amp;page=2"' in first
-    assert browser.html("/notes?page=99").count('class="row"') == 1
+    assert browser.html("/notes?page=99").count('class="row"') == 49
     browser.json("/notes?page=-1", 400)
+
+    page, now = browser.html("/now"), browser.json("/now")
+    told, left = len(now["entries"]), len(now["leftOutBecause"])
+    assert (told > 0, told + left) == (True, 99)
+    assert page.count('<li><a href="/notes/') == told + 50
+    assert f"{left - 50} more note" in page
 
 
 def test_a_note_is_shown_with_its_versions_links_deliveries_and_reasons(memory: Memory, browser: Browser) -> None:

@@ -334,9 +334,10 @@ def now(asked: Asked) -> Shown:
     known = known_places(looking.environ, looking.real_root)
     places = sorted({each.common.removesuffix("/.git") for each in known.all()})
     document = {**injection_document(injection), "leftOutBecause": left, "unrelated": unrelated}
-    context = {"injection": injection, "told": told, "left": left, "unrelated": unrelated, "directory": directory}
+    context = {"injection": injection, "told": told, "unrelated": unrelated, "directory": directory}
+    shown = {"left": left[:A_PAGE], "not_shown": len(left[A_PAGE:])}
     asked_for = {"harness": harness, "prompt": prompt, "harnesses": Harness, "places": places, "scope": around.scope}
-    return Shown("now.html", document, {**context, **asked_for})
+    return Shown("now.html", document, {**context, **shown, **asked_for})
 
 
 # -- projects ---------------------------------------------------------------------------------------------------------
