@@ -9,7 +9,7 @@ from returns.result import Failure, Result
 from agent_memory.errors import Defect, Error, StateCorrupt, StoreIo
 from agent_memory.note.note import GLOBAL_SCOPE, Harness
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate, rescue
-from agent_memory.rules.forgotten import SessionTombstone
+from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, statement_hashes
 from agent_memory.rules.run import KeptReply, Run, Work
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import Context, InboxEntry, Pending, SessionFile
@@ -104,6 +104,16 @@ class TestWhatIsToBeRead:
         assert world.verdicts(run) == ["skipped"]
         assert "automated" in run.settled[0].outcome.reason
         assert (world.agent.asked, world.inbox.entries) == ([], {})
+
+    def test_a_reply_of_what_is_stored_and_what_was_forgotten_is_no_fault_of_the_session(self, world: World) -> None:
+        known = note("Locks die with their holder")
+        world.capture("s1", "Remember: locks die with their holder")
+        assert world.verdicts(world.run()) == ["written"]
+        gone = note("The gate code is 4711", "The harbour gate opens with the code 4711.")
+        world.tombstones.put(EntryTombstone("id__aaaaaa", NOON_MS * 2, statement_hashes(gone["title"], gone["body"])))
+        world.agent.answers = [entries(known, gone)]
+        world.capture("s2", "Remember: locks die with their holder, and the gate code")
+        assert world.verdicts(world.run()) == ["skipped"]
 
     def test_where_no_directory_tells_the_repository_the_captures_word_counts(self, world: World) -> None:
         world.histories.put("s1", history("s1", "Remember: locks die"))

@@ -22,7 +22,7 @@ from agent_memory.note.note import (
     StoredEntry,
     body_hash,
 )
-from agent_memory.rules.change import Change, Dropped, entries_written
+from agent_memory.rules.change import Cause, Change, Dropped, entries_written
 from agent_memory.rules.origin import with_source
 from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
 from agent_memory.rules.plan_window import computed_origin, plan_inline_fallback, plan_window, subject_of
@@ -261,7 +261,9 @@ def test_a_body_that_is_stored_already_is_not_stored_twice_and_refs_mean_the_sto
 def test_what_was_shown_and_says_something_else_by_now_is_no_reason_to_store_nothing_p8() -> None:
     shown = stored(B, "Port 8080.")
     again = note("Staging port", "Port 8080.")
-    assert planned(again, known=facts(shown)).dropped == (Dropped("Staging port", (f"it is already stored as {B}",)),)
+    assert planned(again, known=facts(shown)).dropped == (
+        Dropped("Staging port", (f"it is already stored as {B}",), Cause.KNOWN),
+    )
     edited = evolve(shown.listed, content_hash="another", body_hash=body_hash("Port 9090."))
     assert texts(planned(again, known=evolve(facts(shown), live=(edited,)))) == [("Staging port", "Port 8080.")]
 
@@ -578,7 +580,9 @@ def test_it_links_to_nothing_that_is_not_there_and_is_told_once_where_it_lives_a
     assert entry.body == f"See [[{A}]], a note that was not kept and id__zzzzzz."
     known = inline(InlineNote("Port again", "It listens on port 8080."), live=(stored(),))
     plan = plan_inline_fallback(known, Plan(skipped="nothing"))
-    assert plan == Plan(dropped=(Dropped("Port again", (f"it is already stored as {A}",)),), skipped="nothing")
+    assert plan == Plan(
+        dropped=(Dropped("Port again", (f"it is already stored as {A}",), Cause.KNOWN),), skipped="nothing"
+    )
     assert plan_inline_fallback(known, plan) == plan
 
 

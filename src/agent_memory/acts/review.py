@@ -36,14 +36,14 @@ from agent_memory.recall.grounding import COMMAND_SECONDS, Grounding, Named, is_
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.analyze import analyze_features
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, LoggedRun, Receipt, short_id
-from agent_memory.rules.drafts import promoted, superseding, taken_ids
+from agent_memory.rules.drafts import CHANGES_NOTHING, promoted, superseding, taken_ids
 from agent_memory.rules.features import AnalysisFacts
 from agent_memory.rules.findings import FindingKind
 from agent_memory.rules.forgotten import REASON, REJECTED, EntryTombstone, statement_hashes
 from agent_memory.rules.information import KEPT_SHARE, distinct_lines, lost_content, said_by
 from agent_memory.rules.plan import DefragFacts, DefragProposal, Merge
 from agent_memory.rules.plan_defrag import plan_defrag
-from agent_memory.rules.plan_window import CHANGES_NOTHING, IS_NEWER, STORED_ALREADY
+from agent_memory.rules.plan_window import IS_NEWER, STORED_ALREADY
 from agent_memory.store.bookkeeping import REVIEW_MARK, TOMBSTONE, ReviewMark, rejected_path, review_mark, review_path
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.instants import DAY_MS, day_of, has_passed
@@ -66,7 +66,7 @@ _LOOKED_BACK_RUNS = 500
 _TITLE_CHARS = 60
 _KEY_DIGITS = 16
 _FAULTLESS = (CHANGES_NOTHING, IS_NEWER, STORED_ALREADY, REASON, REJECTED)
-"""Reasons for which an action is dropped though nobody did anything wrong: there is nothing to decide."""
+"""Reasons other than `Cause.REFUSED`, for which there is nothing to decide: the log of a run has the words only."""
 
 
 class ReviewKind(StrEnum):

@@ -38,18 +38,11 @@ from agent_memory.prompt.reply import parse_reply
 from agent_memory.recall.note_index import KnownNotes
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.rules.change import Change, admit, changed_ids, entries_written
+from agent_memory.rules.change import Cause, Change, admit, changed_ids, entries_written
 from agent_memory.rules.drafts import taken_ids
-from agent_memory.rules.forgotten import REASON, forgotten_note, without_forgotten, without_rejected
+from agent_memory.rules.forgotten import forgotten_note, without_forgotten, without_rejected
 from agent_memory.rules.plan import Plan, PlanFacts, SessionRequest, live_when_applied, stored_when_applied
-from agent_memory.rules.plan_window import (
-    CHANGES_NOTHING,
-    IS_NEWER,
-    held_back,
-    plan_inline_fallback,
-    plan_window,
-    subject_of,
-)
+from agent_memory.rules.plan_window import held_back, plan_inline_fallback, plan_window, subject_of
 from agent_memory.rules.run import Run, Settled, Work
 from agent_memory.rules.shown import catalog_of, choose_shown, ids_to_show, note_chars, rank_related, tag_vocabulary
 from agent_memory.session.history import History, Role, SessionMark, TranscriptEnd, Turn
@@ -459,21 +452,17 @@ def _refused(io: ConsolidateIo, run: Run, work: Work, refused: ReplyRefused) -> 
 
 
 def _told(plan: Plan) -> tuple[str, ...]:
-    return tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in plan.dropped)
+    return tuple(each.words for each in plan.dropped)
 
 
 def _is_useless(work: Work, agent: Agent) -> bool:
     """Returns whether the agent proposed something and nothing of it may be done. An inline note that would be stored
-    whole instead does not make the reply useful, except from the built-in, which does nothing else with a note.
-    Proposals that memory holds already, or knows better by now, are not useless."""
+    whole instead does not make the reply useful, except from the built-in, which does nothing else with a note."""
     plan = work.plan
     stored_whole = () if agent.status is Status.CAPTURED else work.fallback.changes
     if plan.skipped or any(change not in stored_whole for change in plan.changes):
         return False
-    faultless = (CHANGES_NOTHING, IS_NEWER)
-    return any(
-        not any("already stored" in reason or reason in faultless for reason in each.reasons) for each in plan.dropped
-    )
+    return any(each.cause is Cause.REFUSED for each in plan.dropped)
 
 
 def _marked(io: ConsolidateIo, work: Work, live: Listing) -> Work:
@@ -657,7 +646,7 @@ def mark_processed(io: ConsolidateIo, run: Run) -> Run:
         known = unwrap(io.runs.deferred())
         unwrap(io.runs.put_deferred(tuple(dict.fromkeys((*known, *work.plan.deferred)))))
     # Replies to a session that repeated what a person had forgotten are removed: they repeat it too (P28).
-    forgets = any(REASON in each.reasons for each in work.plan.dropped)
+    forgets = any(each.cause is Cause.FORGOTTEN for each in work.plan.dropped)
     for key in work.reply_keys:
         unwrap(io.runs.drop_reply(key) if forgets else io.runs.spend_reply(key))
     if not work.remaining:

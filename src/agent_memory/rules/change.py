@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 from typing import ClassVar, Literal
 
 from attrs import evolve, field, frozen
@@ -98,10 +99,30 @@ class Applied:
     """The title, for people; None for a secret note."""
 
 
+class Cause(StrEnum):
+    """Why something is not done."""
+
+    REFUSED = "refused"
+    """The checks do not allow it."""
+    KNOWN = "known"
+    """Memory holds it already, or knows better by now."""
+    FORGOTTEN = "forgotten"
+    """A person had it forgotten."""
+    REJECTED = "rejected"
+    """A person rejected it."""
+
+
 @frozen
 class Dropped:
+    """Something that is not done."""
+
     subject: str
     reasons: tuple[str, ...]
+    cause: Cause = Cause.REFUSED
+
+    @property
+    def words(self) -> str:
+        return f"{self.subject}: {'; '.join(self.reasons)}"
 
 
 @frozen

@@ -26,7 +26,7 @@ from agent_memory.note.note import (
     least_trusted,
 )
 from agent_memory.redaction.redact import redact, stored_line
-from agent_memory.rules.change import Dropped
+from agent_memory.rules.change import Cause, Dropped
 from agent_memory.text.ids import ID_PATTERN, is_id, normal_tags
 from agent_memory.text.markdown import (
     MAX_DESCRIPTION_CHARS,
@@ -135,12 +135,17 @@ _MAX_AGENT_CHARS = 80
 _MAX_REASON_CHARS = 500
 
 
+CHANGES_NOTHING = "it changes nothing"
+"""Reason for dropping a change that says what the note says already."""
+
+
 class Refused(Exception):
     """Raised where a proposed text or action may not become part of the store; holds the reasons, in words."""
 
-    def __init__(self, reasons: tuple[str, ...]) -> None:
+    def __init__(self, reasons: tuple[str, ...], cause: Cause = Cause.REFUSED) -> None:
         super().__init__(reasons)
         self.reasons = reasons
+        self.cause = cause
 
 
 def has_secret(text: str) -> bool:
@@ -166,7 +171,7 @@ def stored_subject(title: str) -> str:
 def stored_refusal(dropped: Dropped) -> Dropped:
     """Returns what a report says of an item that was refused earlier."""
     reasons = tuple(stored_line(reason, _MAX_REASON_CHARS) for reason in dropped.reasons)
-    return Dropped(stored_subject(dropped.subject), reasons)
+    return evolve(dropped, subject=stored_subject(dropped.subject), reasons=reasons)
 
 
 def stored_title(text: str) -> str:

@@ -15,7 +15,7 @@ from typing import Literal
 from attrs import evolve, field, frozen
 
 from agent_memory.note.note import Harness, MemoryEntry, Meta, Source, StoredEntry
-from agent_memory.rules.change import Dropped, FileChange
+from agent_memory.rules.change import Cause, Dropped, FileChange
 from agent_memory.rules.commit_message import one_word
 from agent_memory.rules.information import KEPT_SHARE, Line, claims_among, distinct_lines
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
@@ -121,12 +121,13 @@ def without_forgotten(
         said = [at_ms for number in item.turns if (at_ms := times.get(number)) is not None]
         return forgotten_note(tombstones, title, added, max(said, default=captured_at_ms)) is not None
 
-    return _without(change_set, shown, REASON, "what it says was forgotten", forgotten)
+    return _without(change_set, shown, Cause.FORGOTTEN, REASON, "what it says was forgotten", forgotten)
 
 
 def _without(
     change_set: ChangeSet,
     shown: Mapping[str, StoredEntry],
+    cause: Cause,
     reason: str,
     skipped: str,
     is_unwanted: Callable[[ProposedEntry | ProposedUpdate, str, str], bool],
@@ -146,8 +147,8 @@ def _without(
     gone = [each for each in change_set.entries if each not in entries]
     gone_updates = [each for each in change_set.updates if each not in updates]
     dropped = (
-        *(Dropped("a note", (reason,)) for _ in gone),  # its title would stay in the report for ever
-        *(Dropped(each.id, (reason,)) for each in gone_updates),
+        *(Dropped("a note", (reason,), cause) for _ in gone),  # its title would stay in the report for ever
+        *(Dropped(each.id, (reason,), cause) for each in gone_updates),
     )
     if not dropped:
         return change_set
@@ -169,6 +170,7 @@ def without_rejected(
         _without(
             change_set,
             shown,
+            Cause.REJECTED,
             REJECTED,
             "you rejected what it says",
             lambda item, title, added: any(each.is_said_by(title, added) for each in rejected),

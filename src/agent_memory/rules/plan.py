@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
 from attrs import evolve, field, frozen
 
 from agent_memory.note.note import (
+    GLOBAL_SCOPE,
     Confidence,
+    Harness,
     Importance,
     Kind,
     Listed,
+    Source,
     Status,
     StoredEntry,
     TierList,
@@ -24,11 +27,13 @@ from agent_memory.note.note import (
 )
 from agent_memory.note.note_format import file_name_of
 from agent_memory.note.tagging import TagVocabulary
+from agent_memory.redaction.redact import redact_path, stored_line
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, SectionBudget, entries_written
 from agent_memory.rules.findings import Analysis
-from agent_memory.session.history import History
-from agent_memory.session.queue import InboxEntry
+from agent_memory.session.history import History, Role, Turn
+from agent_memory.session.queue import InboxEntry, InlineNote, session_id_of
 from agent_memory.text.ids import EntryId
+from agent_memory.text.instants import DAY_MS
 from agent_memory.text.plain_text import Count, Words
 from agent_memory.text.value_rules import shown
 
@@ -84,8 +89,8 @@ class AgentReply:
 
 
 KEPT_DAYS = 90
-
-
+_MAX_CWD_CHARS = 400
+_MAX_AGENT_CHARS = 100
 _STATED = {"stated": True}
 
 
@@ -112,9 +117,7 @@ def with_added(spend: Spend, day: str, *, calls: int = 0, prompt_chars: int = 0,
     return {each: spent for each, spent in sorted({**spend, day: new}.items()) if each >= oldest}
 
 
-# -- what its reply proposes ------------------------------------------------------------------------------------------
-
-# -- consolidate ------------------------------------------------------------------------------------------------------
+# -- what a reply to consolidate proposes -----------------------------------------------------------------------------
 
 
 def _ref_problem(ref: str) -> str | None:
@@ -203,6 +206,51 @@ class PlanFacts:
     session: History | None = None
     """All known turns of the session, uncut, where they are more than the window: an origin is computed from all of
     them."""
+
+    @property
+    def is_persons_note(self) -> bool:
+        """Returns whether the window is an inline note that a person wrote, not an agent inside a harness."""
+        return isinstance(self.entry.retrieval, InlineNote) and self.entry.harness is Harness.MANUAL
+
+    @property
+    def ended_at_ms(self) -> int:
+        """Returns the time of the last turn of the window, else of the inbox entry."""
+        last = max((turn.at_ms for turn in self.window.turns if turn.at_ms is not None), default=self.entry.at_ms)
+        return last if self.window.ended_at_ms is None else self.window.ended_at_ms
+
+    @property
+    def handoff_expires_at_ms(self) -> int:
+        return self.ended_at_ms + self.handoff_days * DAY_MS
+
+    def cited_turns(self, numbers: Iterable[int]) -> tuple[Turn, ...]:
+        """Returns the turns of the window that an item cites, in order; for an inline note, the person's turns whether
+        cited or not."""
+        if isinstance(self.entry.retrieval, InlineNote):
+            return tuple(turn for turn in self.window.turns if turn.role is Role.USER)
+        wanted = frozenset(numbers)
+        return tuple(turn for turn in self.window.turns if turn.number in wanted)
+
+    def learnt_at_ms(self, cited: tuple[Turn, ...]) -> int:
+        """Returns the time of the last cited turn, else of the inbox entry."""
+        at_ms = cited[-1].at_ms if cited else None
+        is_inline = isinstance(self.entry.retrieval, InlineNote)
+        return self.entry.at_ms if at_ms is None or at_ms < 0 or is_inline else at_ms
+
+    def source_of(self, cited: tuple[Turn, ...]) -> Source:
+        """Returns the source of a note that cites these turns. Without a cited turn `turns` is empty, which keeps the
+        note from the hot tier."""
+        context = self.entry.context
+        cwd, branch = context.cwd or self.window.cwd, self.window.branch or context.branch
+        return Source(
+            harness=self.entry.harness,
+            thread_id=session_id_of(self.entry),
+            repo=self.scope if self.scope != GLOBAL_SCOPE else context.repo,
+            cwd=stored_line(redact_path(cwd), _MAX_CWD_CHARS) if cwd else None,
+            agent=stored_line(self.window.agent, _MAX_AGENT_CHARS) if self.window.agent else None,
+            turns=tuple(dict.fromkeys(turn.number for turn in cited)),
+            branch=stored_line(redact_path(branch), _MAX_CWD_CHARS) if branch else None,
+            commit=context.commit if branch == context.branch else None,
+        )
 
 
 PLANNED_HASH = "planned"

@@ -30,6 +30,7 @@ from agent_memory.note.note_format import file_name_of, folded_name
 from agent_memory.redaction.redact import stored_line
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, max_changes
 from agent_memory.rules.drafts import (
+    CHANGES_NOTHING,
     MAX_BODY_CHARS,
     Refused,
     Targets,
@@ -92,7 +93,6 @@ _WAITS = "another change of it waits for the next run"
 _ONCE = "another action of this run changes it already"
 _EARLIER = "put off by an earlier run, and not possible any more"
 _NAME_TAKEN = "another file has the name that it would get"
-_CHANGES_NOTHING = "it changes nothing"
 _MOST_IDS = 4
 
 
@@ -320,7 +320,7 @@ class _Planning:
                 else:
                     new, unknown = _edited(action, old, self)
                 if new == old:
-                    raise Refused((_CHANGES_NOTHING,))
+                    raise Refused((CHANGES_NOTHING,))
                 # Kind, scope, status and trust never rise in an update.
                 new = self.judged(evolve(new, meta=self.told_now(new.meta)), said_by(old))
                 return (Change.of(new, sources[0].listed.content_hash),), unknown
@@ -578,7 +578,7 @@ def _edited(action: Edit, old: MemoryEntry, run: _Planning) -> tuple[MemoryEntry
         raise Refused(("the passage to be replaced occurs more than once in it",))
     body = stored_body(shown[:at] + clean_text(action.replace) + shown[at + len(find) :])
     if body == old.body:
-        raise Refused((_CHANGES_NOTHING,))
+        raise Refused((CHANGES_NOTHING,))
     # Derived anew if it was derived before, or if it names something that the body does not name any more.
     is_stale = bool(salient_tokens(old.meta.description) & (salient_tokens(old.body) - salient_tokens(body)))
     description = derive_description(body) if is_stale else kept_description(old, body)

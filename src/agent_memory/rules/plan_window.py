@@ -13,22 +13,21 @@ from attrs import define, evolve, field, frozen
 
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
-    Harness,
     Importance,
     Kind,
     MemoryEntry,
     Meta,
     Origin,
-    Source,
     Status,
     StoredEntry,
     body_hash,
     furthest,
     least_trusted,
 )
-from agent_memory.redaction.redact import redact_path, stored_line
-from agent_memory.rules.change import Change, Dropped, admit, changed_ids, entries_written
+from agent_memory.redaction.redact import stored_line
+from agent_memory.rules.change import Cause, Change, Dropped, admit, changed_ids, entries_written
 from agent_memory.rules.drafts import (
+    CHANGES_NOTHING,
     Refused,
     Targets,
     body_problems,
@@ -61,7 +60,6 @@ from agent_memory.rules.similarity import Subject, says_nothing_new
 from agent_memory.session.history import Role, Turn
 from agent_memory.session.queue import InlineNote, session_id_of
 from agent_memory.text.ids import mint_id
-from agent_memory.text.instants import DAY_MS
 from agent_memory.text.markdown import MAX_TITLE_CHARS, derive_description, derive_title, without_see_also
 from agent_memory.text.plain_text import one_line
 from agent_memory.text.salience import (
@@ -77,8 +75,6 @@ _MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6
 """The share of a note's words that a text which an agent made from it must hold."""
 _ONCE = ("a note is replaced or archived once",)
-CHANGES_NOTHING = "it changes nothing"
-"""Reason for dropping an update that says what the note says already."""
 STORED_ALREADY = "it is already stored as"
 IS_NEWER = "it is newer than this session"
 """Reason for not letting an old session replace a newer note."""
@@ -134,10 +130,10 @@ def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # no
     window = _Window(facts, so_far)
     body = stored_body(note.body) or stored_line(note.title)
     title = one_line(stored_title(note.title) or derive_title(body) or "untitled note", MAX_TITLE_CHARS)
-    origin = Origin.USER if is_persons_note(facts) else Origin.AGENT
+    origin = Origin.USER if facts.is_persons_note else Origin.AGENT
     known = window.id_with_body(body, facts.scope, origin)
     if known is not None:
-        double = Dropped(stored_subject(title), (f"{STORED_ALREADY} {known}",))
+        double = Dropped(stored_subject(title), (f"{STORED_ALREADY} {known}",), Cause.KNOWN)
         return so_far if double in so_far.dropped else evolve(so_far, dropped=(*so_far.dropped, double))
     proposed = ProposedEntry(title, body, note.kind or Kind.FACT, note.tags)
     meta = evolve(_new_meta(proposed, title, body, facts, window.taken_ids), status=Status.CAPTURED, origin=origin)
@@ -164,7 +160,7 @@ def _merged(so_far: Plan, new: Iterable[Change], facts: PlanFacts) -> Plan:
 def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
     """Returns the plan, with a person's inline note added whole if nothing in the plan says what it says."""
     note = facts.entry.retrieval
-    if not isinstance(note, InlineNote) or not is_persons_note(facts):
+    if not isinstance(note, InlineNote) or not facts.is_persons_note:
         return plan
     written = entries_written(plan.changes)
     said = "\n".join(entry.whole for entry in written.values())
@@ -228,7 +224,7 @@ class _Window:
             title, body = stored_title(proposed.title), stored_body(proposed.body)
             problems = title_problems(title) + body_problems(body)
             if proposed.kind is Kind.HANDOFF:
-                if handoff_expires_at_ms(self.facts) <= self.facts.now_ms:
+                if self.facts.handoff_expires_at_ms <= self.facts.now_ms:
                     days = self.facts.handoff_days
                     problems += (f"the session ended more than {days} days ago, so a handoff is of no use",)
                 elif renewals or any(draft.proposed.kind is Kind.HANDOFF for draft in drafts):
@@ -271,7 +267,8 @@ class _Window:
             if known is None:
                 kept[body_hash(body)] = draft
                 continue
-            self.dropped.append(Dropped(stored_subject(draft.meta.title), (f"{STORED_ALREADY} {known}",)))
+            said = f"{STORED_ALREADY} {known}"
+            self.dropped.append(Dropped(stored_subject(draft.meta.title), (said,), Cause.KNOWN))
             if draft.proposed.ref:
                 self._by_ref[draft.proposed.ref] = known
         return list(kept.values())
@@ -300,9 +297,7 @@ class _Window:
         body = without_see_also(subject.body)
         if twin := next((each for each in known if without_see_also(each.body) == body), None):
             return twin.meta.id
-        is_persons = is_persons_note(facts) or any(
-            turn.role is Role.USER for turn in cited_turns(proposed.turns, facts)
-        )
+        is_persons = facts.is_persons_note or any(turn.role is Role.USER for turn in facts.cited_turns(proposed.turns))
         is_unjudged = facts.status is Status.CAPTURED and not is_persons
         if proposed.kind is not Kind.LESSON or not is_unjudged or proposed.supersedes:
             return None
@@ -365,11 +360,11 @@ class _Window:
                     raise Refused(problems)
                 old = self.planned.get(update.id) or self.facts.shown[update.id].entry
                 if update.drops and self._is_newer(old.meta):
-                    raise Refused((IS_NEWER,))
+                    raise Refused((IS_NEWER,), Cause.KNOWN)
                 is_handoff = old.meta.kind is Kind.HANDOFF and update.id in {self.facts.handoff_id, *self.planned}
                 new = _updated(old, update, self.facts, freely=is_handoff, anew=update.id in self.made)
             except Refused as refused:
-                self.dropped.append(Dropped(update.id, refused.reasons))
+                self.dropped.append(Dropped(update.id, refused.reasons, refused.cause))
                 continue
             entry, unknown = with_links(new, old, targets)
             changes.append(Change.of(entry, self.facts.shown[update.id].listed.content_hash))
@@ -398,14 +393,14 @@ class _Window:
         return why_untouchable(stored.listed) + hidden or (_ONCE if id in self._changed else ())
 
     def _is_newer(self, meta: Meta) -> bool:
-        return ended_at_ms(self.facts) < meta.created_at_ms
+        return self.facts.ended_at_ms < meta.created_at_ms
 
 
 def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, taken: Container[str]) -> Meta:
     """Returns the frontmatter of a new note; everything that a model may not set is computed. `taken` holds casefolded
     ids."""
-    cited = cited_turns(proposed.turns, facts)
-    created_at_ms = learnt_at_ms(cited, facts)
+    cited = facts.cited_turns(proposed.turns)
+    created_at_ms = facts.learnt_at_ms(cited)
     description = stored_description(proposed.description or "") or derive_description(body)
     return Meta(
         id=mint_id(title, created_at_ms, taken),
@@ -420,8 +415,8 @@ def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, 
         scope=GLOBAL_SCOPE if proposed.scope == "global" else facts.scope,
         importance=proposed.importance or Importance.MEDIUM,
         confidence=proposed.confidence,
-        expires_at_ms=handoff_expires_at_ms(facts) if proposed.kind is Kind.HANDOFF else None,
-        sources=(source_of(cited, facts),),
+        expires_at_ms=facts.handoff_expires_at_ms if proposed.kind is Kind.HANDOFF else None,
+        sources=(facts.source_of(cited),),
     )
 
 
@@ -440,7 +435,7 @@ def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, free
         if update.description is not None
         else kept_description(old, body)
     )
-    cited = cited_turns(update.turns, facts)
+    cited = facts.cited_turns(update.turns)
     spoken = [turn.text for turn in cited if turn.role is Role.USER]
     problems = title_problems(title) if title != old.meta.title else ()
     problems += body_problems(body, old.body) if body != old.body else ()
@@ -455,31 +450,33 @@ def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, free
         description=description,
         tags=old.meta.tags if update.tags is None else facts.vocabulary.current(stored_tags(update.tags)),
         status=furthest((old.meta.status, facts.status)),
-        expires_at_ms=handoff_expires_at_ms(facts) if old.meta.kind is Kind.HANDOFF else old.meta.expires_at_ms,
+        expires_at_ms=facts.handoff_expires_at_ms if old.meta.kind is Kind.HANDOFF else old.meta.expires_at_ms,
     )
     new = MemoryEntry(meta, body)
     if new == old:
-        raise Refused((CHANGES_NOTHING,))
-    known = statements(old.whole)
-    fresh = [each for each in statements(new.whole) if each not in known]
-    told_by = _origin_of_update(old.whole, new.whole, fresh, cited, spoken, facts)
-    origin = least_trusted((old.meta.origin, told_by))
+        raise Refused((CHANGES_NOTHING,), Cause.KNOWN)
     if anew:
         numbers = {*update.turns, *(number for source in old.meta.sources for number in source.turns)}
         turns = tuple(turn for turn in (facts.session or facts.window).turns if turn.number in numbers)
-        origin = computed_origin(title, f"{description}\n{body}", turns, facts)
-    # A person vouches for what they saw (P19), not for an order that came later and that they did not give, nor for what
-    # somebody might then type.
-    said = "\n".join(fresh)
-    typed = actionable_tokens(said) - actionable_tokens(old.whole)
-    lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and bool(typed or is_directive(said)))
+        origin, promoted_by = computed_origin(title, f"{description}\n{body}", turns, facts), None
+    else:
+        known = statements(old.whole)
+        fresh = [each for each in statements(new.whole) if each not in known]
+        told_by = _origin_of_update(old.whole, new.whole, fresh, cited, spoken, facts)
+        origin = least_trusted((old.meta.origin, told_by))
+        # A person vouches for what they saw (P19), not for an order that came later and that they did not give, nor for
+        # what somebody might then type.
+        said = "\n".join(fresh)
+        typed = actionable_tokens(said) - actionable_tokens(old.whole)
+        lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and bool(typed or is_directive(said)))
+        promoted_by = None if lapsed else old.meta.promoted_by
     meta = evolve(
         meta,
         origin=origin,
-        promoted_by=None if lapsed else old.meta.promoted_by,
-        sources=with_source(old.meta.sources, source_of(cited, facts)),
+        promoted_by=promoted_by,
+        sources=with_source(old.meta.sources, facts.source_of(cited)),
         # When it was said, not when it is written.
-        updated_at_ms=max(learnt_at_ms(cited, facts), old.meta.updated_at_ms),
+        updated_at_ms=max(facts.learnt_at_ms(cited), old.meta.updated_at_ms),
     )
     return MemoryEntry(meta, body)
 
@@ -503,71 +500,14 @@ def _origin_of_update(
     return Origin.AGENT if any(uncertain) else Origin.USER
 
 
-# -- where an entry of a window comes from --------------------------------------------------------------------------
-
-
-_MAX_CWD_CHARS = 400
-_MAX_AGENT_CHARS = 100
-
-
-def cited_turns(numbers: Iterable[int], facts: PlanFacts) -> tuple[Turn, ...]:
-    """Returns the turns of the window that an item cites, in order; for an inline note, the person's turns whether
-    cited or not."""
-    if isinstance(facts.entry.retrieval, InlineNote):
-        return tuple(turn for turn in facts.window.turns if turn.role is Role.USER)
-    wanted = frozenset(numbers)
-    return tuple(turn for turn in facts.window.turns if turn.number in wanted)
-
-
-def learnt_at_ms(cited: tuple[Turn, ...], facts: PlanFacts) -> int:
-    """Returns the time of the last cited turn, else of the inbox entry."""
-    at_ms = cited[-1].at_ms if cited else None
-    is_inline = isinstance(facts.entry.retrieval, InlineNote)
-    return facts.entry.at_ms if at_ms is None or at_ms < 0 or is_inline else at_ms
-
-
-def ended_at_ms(facts: PlanFacts) -> int:
-    """Returns the time of the last turn of the window, else of the inbox entry."""
-    last = max((turn.at_ms for turn in facts.window.turns if turn.at_ms is not None), default=None)
-    ended = facts.window.ended_at_ms if facts.window.ended_at_ms is not None else last
-    return facts.entry.at_ms if ended is None else ended
-
-
-def handoff_expires_at_ms(facts: PlanFacts) -> int:
-    """Returns when a handoff of this session expires."""
-    return ended_at_ms(facts) + facts.handoff_days * DAY_MS
-
-
-def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
-    """Returns the source for a note that cites these turns. Without a cited turn `turns` is empty, which keeps the note
-    from the hot tier."""
-    context = facts.entry.context
-    cwd, branch = context.cwd or facts.window.cwd, facts.window.branch or context.branch
-    return Source(
-        harness=facts.entry.harness,
-        thread_id=session_id_of(facts.entry),
-        repo=facts.scope if facts.scope != GLOBAL_SCOPE else context.repo,
-        cwd=stored_line(redact_path(cwd), _MAX_CWD_CHARS) if cwd else None,
-        agent=stored_line(facts.window.agent, _MAX_AGENT_CHARS) if facts.window.agent else None,
-        turns=tuple(dict.fromkeys(turn.number for turn in cited)),
-        branch=stored_line(redact_path(branch), _MAX_CWD_CHARS) if branch else None,
-        commit=context.commit if branch == context.branch else None,
-    )
-
-
 def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanFacts) -> Origin:
     """Returns the origin of a text of this window (P19): words that are the person's, but reversed or swapped, are the
     agent's. An inline note is the person's as far as the text says what it says."""
     claim = Claim(title, text, f"{facts.scope} {facts.entry.context.cwd or ''} {facts.window.cwd or ''}")
     note = facts.entry.retrieval
     if isinstance(note, InlineNote):
-        is_persons = is_persons_note(facts) and is_said_by(claim, (f"{note.title}\n{note.body}",))
+        is_persons = facts.is_persons_note and is_said_by(claim, (f"{note.title}\n{note.body}",))
         return Origin.USER if is_persons else Origin.AGENT
     origin = origin_of(claim, (turn.number for turn in cited), facts.session or facts.window)
     said = "\n".join(words_of_person(turn.text) for turn in cited if turn.role is Role.USER)
     return Origin.AGENT if origin is Origin.USER and is_twisted(said, claim.whole) else origin
-
-
-def is_persons_note(facts: PlanFacts) -> bool:
-    """Returns whether the window is an inline note that a person wrote, not an agent inside a harness."""
-    return isinstance(facts.entry.retrieval, InlineNote) and facts.entry.harness is Harness.MANUAL

@@ -327,6 +327,6 @@ class DefragRun:
                 LoggedAction(each.kind, each.ids, each.new_ids, each.words, each.fingerprint)
                 for each in self.plan.actions
             ),
-            dropped=tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in self.plan.dropped),
+            dropped=tuple(each.words for each in self.plan.dropped),
             warnings=self.warnings,
         )
