@@ -35,6 +35,12 @@ def test_p20_ordinary_passwords_are_redacted_in_every_form(form: str) -> None:
     assert len(left) <= 0.05 * len(PASSWORDS), left
 
 
+@pytest.mark.parametrize("password", ["sunflower88", "Geheim2024"])
+@pytest.mark.parametrize("form", FORMS)
+def test_p20_so_is_a_word_with_a_number_behind_it(form: str, password: str) -> None:
+    assert password not in redact(form.format(password)).text
+
+
 def test_p20_at_least_85_percent_of_180_lines_lose_their_password() -> None:
     assert len(LINES) == 180
     assert sum(password not in redact(line).text for line, password in LINES) >= 0.85 * len(LINES)

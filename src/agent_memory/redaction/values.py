@@ -41,6 +41,7 @@ _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
 _WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
 _LONG_RUN = re.compile(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
 _DIGIT_GROUP = re.compile(r"\d+")
+_NUMBERED_WORD = re.compile(r"[^\W\d_]{4,}\d{2,}")
 _FILE_NAME = re.compile(r"[\w./-]*\.(?:[a-z]{1,4}\d?|json[lc]?|yaml|toml|html|conf|crt|cert)(?::\d+)?")
 _SIGNS = frozenset("!@#$%^&*+=~?")
 _SYMBOLS = _SIGNS | frozenset("|/:;,<>()[]{}")
@@ -149,10 +150,12 @@ def is_password(value: str) -> bool:
 
 
 def is_unquoted_password(value: str) -> bool:
-    """Judges like `is_password`, for a place where the value may also be code or prose: of words, only with digits and a sign."""
+    """Judges like `is_password`, for a place where the value may also be code or prose: of words, only with digits and a
+    sign, or as a word with two digits or more behind it."""
     if not is_password(value) or _CODE.search(value.rstrip("=")) or _looks_like_code(value):
         return False
-    return worded_share(value) < 0.9 or (digits_in(value) > 0 and not _SIGNS.isdisjoint(value))
+    is_numbered = len(value) >= _SHORTEST_KEY_CHARS and _NUMBERED_WORD.fullmatch(value) is not None
+    return is_numbered or worded_share(value) < 0.9 or (digits_in(value) > 0 and not _SIGNS.isdisjoint(value))
 
 
 def is_strong_password(value: str) -> bool:
