@@ -147,3 +147,15 @@ def test_p6_a_repository_that_git_cannot_read_is_not_taken_for_clean(memory: Mem
     done = memory("doctor", "--secrets")
     assert done.code == 1
     assert "not looked at: git" in done.err
+
+
+def test_p20_an_agent_reads_no_secret_that_a_person_wrote_into_a_file(memory: Memory) -> None:
+    id = memory.remembered("The staging database is on port 5433.")
+    (path,) = (memory.root / "topics").glob(f"*{id}.md")
+    with path.open("a", encoding="utf-8") as file:
+        file.write("Log in with password: Sunflower88!x\n")
+    assert "Sunflower88!x" in memory("read", id).out
+    for words in (("read", id), ("read", id, "--json")):
+        told = memory(*words, environ={"CODEX_SANDBOX": "1"}).out
+        assert "[redacted:password]" in told
+        assert "Sunflower88" not in told

@@ -336,6 +336,10 @@ class Reading:
         meta = stored.meta
         if meta.withheld and self.caller.is_agent:
             raise EntryProtected(id, "reading by an agent", WITHHELD)
+        if self.caller.is_agent:  # a person may have written a secret into the file (P20)
+            from agent_memory.redaction.redact import redact  # which takes longer to load than a person's read
+
+            stored = evolve(stored, body=redact(stored.body).text)
         if stored.listed.is_team:  # nobody's ledger counts it
             return ReadEntry(stored, Usage(0, None), tier=self.tier_of(stored.listed))
         uncounted: Error | None = None
