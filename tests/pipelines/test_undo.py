@@ -23,7 +23,7 @@ from agent_memory.rules.change import (
     ChangeGroup,
     LoggedAction,
     LoggedRun,
-    Machine,
+    RunKind,
     SectionChange,
     Undoing,
     logged_actions,
@@ -105,7 +105,7 @@ class World:
         self,
         *changes: Change | ChangeGroup,
         tiers: TierList | None = None,
-        machine: Machine = "consolidate",
+        machine: RunKind = "consolidate",
         section: str | None = None,
         actions: Sequence[LoggedAction] = (),
     ) -> str:

@@ -142,7 +142,7 @@ class World:
         return self.index.numbers_of([id]).unwrap()[id]
 
     def near(self, query: str) -> Nearness:
-        return self.meanings.near(weighed_words(query, {})).unwrap()
+        return self.meanings.nearness(weighed_words(query, {})).unwrap()
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
         def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:
             return Failure(BROKEN)
 
-    found = IndexedMeanings(world.index, world.store, Broken()).near(ENGINE).unwrap()
+    found = IndexedMeanings(world.index, world.store, Broken()).nearness(ENGINE).unwrap()
     assert found.cosines == {}
     assert "weights" in found.notices[0]
 

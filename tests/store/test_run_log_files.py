@@ -24,8 +24,8 @@ from agent_memory.rules.change import (
     Footprint,
     LoggedAction,
     LoggedRun,
-    Machine,
     Receipt,
+    RunKind,
     SectionChange,
     Undoing,
 )
@@ -69,7 +69,7 @@ def kept(tmp_path: Path) -> Kept:
     return Kept(RunLog(tmp_path), tmp_path)
 
 
-def run(run_id: str, *ids: str, machine: Machine = "consolidate", undid: str | None = None) -> LoggedRun:
+def run(run_id: str, *ids: str, machine: RunKind = "consolidate", undid: str | None = None) -> LoggedRun:
     actions = tuple(LoggedAction("replace", (id,), (), f"Note {id}") for id in ids)
     return LoggedRun(run_id, machine, 1_770_993_005_123, 1_770_993_006_000, "completed", "done", actions, undid=undid)
 

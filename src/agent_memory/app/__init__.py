@@ -884,14 +884,9 @@ class Memory:
             return late.handing_over.take_newest(
                 evolve(io, recent=self._recent_on_disk) if recovers else io, self.scope_here(), harness
             )
-        # Amp and opencode have their own form of session ids.
-        begins = {Harness.AMP: "T-", Harness.OPENCODE: "ses"}
-        could_be = [each for each in Harness if session_id.startswith(begins.get(each, ""))]
-        retrievals = [
-            (each, late.queue.retrieval_of(each, session_id)) for each in ([harness] if harness else could_be)
-        ]
         now_ms = self.clock.now_ms()
-        guesses = [late.queue.InboxEntry(now_ms, each, how) for each, how in retrievals if how is not None]
+        could_be = late.queue.possible_retrievals(session_id, harness)
+        guesses = [late.queue.InboxEntry(now_ms, each, how) for each, how in could_be]
         return late.handing_over.take_named(io, session_id, harness, guesses)
 
     def _recent_on_disk(self) -> Iterator[Result[late.queue.InboxEntry, Error]]:

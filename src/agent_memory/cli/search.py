@@ -90,8 +90,6 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         here=memory.scope_here(),
     )
     if arguments.sessions:
-        from agent_memory.cli.search import search_sessions  # what finds notes does without
-
         search_sessions(memory, request, console)
         return
     answer = unwrap(memory.search(request))

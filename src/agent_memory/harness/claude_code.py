@@ -193,7 +193,7 @@ class ClaudeSession(Session):
         elif kind not in _KNOWN_TYPES:
             self.skip_unknown(kind[:_TYPE_CHARS])
         if said is not None:
-            self._hear(said, value)
+            self._hear_said(said, value)
 
     def _note(self, kind: str, value: get.Json) -> None:
         if kind == "relocated":
@@ -257,10 +257,10 @@ class ClaudeSession(Session):
         raw, kind = get.answer(attachment.get("prompt")), _origin(attachment) or _origin(value)
         sent_by = "system" if attachment.get("isMeta") is True and kind in ("", "human") else kind or "human"
         if notified := _notified(raw):
-            self._hear(notified, value)
+            self._hear_said(notified, value)
         elif attachment.get("commandMode", "prompt") == "prompt":
             source = None if sent_by == "human" else sent_by[:_TYPE_CHARS]
-            self._hear(Said(typed_text([raw]), raw, source), value, is_queued=True)
+            self._hear_said(Said(typed_text([raw]), raw, source), value, is_queued=True)
 
     def _take_pull_request(self, value: get.Json) -> None:
         url = get.text(value, "prUrl")
@@ -282,7 +282,7 @@ class ClaudeSession(Session):
                 text = self._waiting.popleft()
             is_taken = operation == "remove" and reason in ("", "absorbed_mid_turn") and not text.startswith("/")
             if is_taken and (typed := typed_text([text])):
-                self._hear(Said(typed, text), value, is_queued=True)
+                self._hear_said(Said(typed, text), value, is_queued=True)
 
     def _is_new(self, text: str, *, is_record: bool) -> bool:
         """Tells whether this is the first record of the prompt. Three may hold one that was queued: its removal from
@@ -296,7 +296,7 @@ class ClaudeSession(Session):
             self._heard[_words(text)] = (_PROMPTS_APART, self._record_id)
         return True
 
-    def _hear(self, said: Said, value: get.Json, *, is_queued: bool = False) -> None:
+    def _hear_said(self, said: Said, value: get.Json, *, is_queued: bool = False) -> None:
         """What is not the agent's, and no tool's answer. `is_queued` tells the copies of a prompt that was typed while the
         agent worked."""
         if said.text and self.begins_with_own_prompt(said.raw):

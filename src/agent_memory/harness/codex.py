@@ -113,8 +113,8 @@ def command_of(arguments: get.Json) -> str:
 
 # -- the thread -------------------------------------------------------------------------------------------------------
 
-# Lines that say nothing of what was said.
-_SILENT = re.compile(
+# Kinds of lines that no reader takes words from; some tell of the thread as a whole (`_take_line`).
+_OTHER_KINDS = re.compile(
     r"event_msg/(?:(?:task|turn)_started|turn_(?:aborted|diff)|turn\.completed|token_count|context_compacted|agent_reasoning.*"
     r"|thread_(?:settings_applied|name_updated|goal_updated|rolled_back)|entered_review_mode|error|warning|stream_error"
     r"|sub_agent_activity|collab_.+|guardian_assessment|image_generation_end|view_image_tool_call|dynamic_tool_call_.+"
@@ -184,7 +184,7 @@ class CodexSession(Session):
             payload = get.mapping(payload, "item")
             kind = f"item/{get.text(payload, 'type')}"
         line = Line(id, kind, payload, get.time(value, "timestamp"))
-        if line.kind not in self.READERS and not _SILENT.fullmatch(line.kind):
+        if line.kind not in self.READERS and not _OTHER_KINDS.fullmatch(line.kind):
             self.skip_unknown(line.kind)
             return
         if line.kind == "session_meta":
@@ -198,7 +198,7 @@ class CodexSession(Session):
             lines = [line] if self._forked_at_ms is None or line.kind == "session_meta" else self._of_fork(line)
         self.known_records += not lines
         for each in lines:
-            self._take(each)
+            self._take_line(each)
 
     def is_left_out(self, branch: int, record_ids: Sequence[str]) -> bool:
         return branch in self._rolled_back
@@ -250,7 +250,7 @@ class CodexSession(Session):
             self._prelude.clear()
         return []
 
-    def _take(self, line: Line) -> None:
+    def _take_line(self, line: Line) -> None:
         payload = line.payload
         if line.kind == "turn_context":
             self.note(cwd=get.text(payload, "cwd"), agent=get.text(payload, "model"))
@@ -271,7 +271,7 @@ class CodexSession(Session):
 
     def _user_event(self, payload: get.Json) -> None:
         if get.text(payload, "kind") in ("", "plain"):
-            self._hear([get.text(payload, "message")], "event")
+            self._hear_blocks([get.text(payload, "message")], "event")
 
     def _agent_event(self, payload: get.Json) -> None:
         text = get.text(payload, "last_agent_message")
@@ -282,11 +282,11 @@ class CodexSession(Session):
         carrier = "record" if role else "item"
         blocks = [get.text(block, "text") for block in get.blocks(payload) or ()] or [get.text(payload, "text")]
         if role == "user" or kind == "UserMessage":
-            self._hear(blocks, carrier)
+            self._hear_blocks(blocks, carrier)
         elif role in ("", "assistant"):
             self._tell(blocks, carrier)
 
-    def _hear(self, blocks: list[str], carrier: str) -> None:
+    def _hear_blocks(self, blocks: list[str], carrier: str) -> None:
         """Words in the person's name. Codex logs them up to three times; `carrier` says as what: an `event`, an `item`, a
         `record` for the model."""
         reports = [_report(text) for text in map(str.strip, blocks) if text.startswith(_NOTIFICATION)]

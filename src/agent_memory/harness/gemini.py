@@ -115,13 +115,13 @@ class GeminiSession(Session):
             self.note(title=get.text(facts, "summary"), cwd=next(directories, ""))
             recorded = facts is value or not len(self._places)
             for message in get.objects(facts, "messages"):
-                self._take(message, recorded=recorded)
+                self._take_message(message, recorded=recorded)
         elif "type" in value or "id" in value:
-            self._take(value, recorded=True)
+            self._take_message(value, recorded=True)
         else:
             self.skip("bad-record")
 
-    def _take(self, message: get.Json, *, recorded: bool) -> None:
+    def _take_message(self, message: get.Json, *, recorded: bool) -> None:
         """One message, for the first time or grown. One that was not `recorded` when it was said is known from a list of
         what the model is shown: nobody knows who said it."""
         kind, id = get.text(message, "type"), get.text(message, "id")

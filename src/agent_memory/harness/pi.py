@@ -89,9 +89,9 @@ class PiSession(Session):
         if not is_known:
             self.skip_unknown(kind)
         else:
-            self._take(kind, value)
+            self._take_entry(kind, value)
 
-    def _take(self, kind: str, value: get.Json) -> None:
+    def _take_entry(self, kind: str, value: get.Json) -> None:
         at_ms, message = get.time(value, "timestamp"), get.mapping(value, "message")
         role = get.text(message, "role")
         if self._forked_at_ms is not None and at_ms is not None and at_ms < self._forked_at_ms:

@@ -238,7 +238,7 @@ class IndexedMeanings:
     embedder: Embedder
 
     @as_result
-    def near(self, words: Sequence[tuple[str, float]]) -> Nearness:
+    def nearness(self, words: Sequence[tuple[str, float]]) -> Nearness:
         """Returns how near each note is, by its number in the index, to these weighted words."""
         try:
             by_all = unwrap(self.embedder.embed_words([(word, 1.0) for word, _ in words]))

@@ -25,7 +25,7 @@ from agent_memory.recall.ranking import (
     standing_for,
     stretched,
 )
-from agent_memory.recall.search_values import MatchedWord, Matches, NearNote, NoteLink, SearchRequest
+from agent_memory.recall.search_values import MatchedWord, Matches, Neighbour, NoteLink, SearchRequest
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.features import claims_of
 from agent_memory.rules.similarity import LEAST_SHARED, Subject, cosine, meaning_text, similar_among
@@ -119,7 +119,7 @@ class NoteIndex:
         return self._asked(asked)
 
     @as_result
-    def near(self, numbers: Sequence[int], reach: int) -> tuple[NearNote, ...]:
+    def neighbours(self, numbers: Sequence[int], reach: int) -> tuple[Neighbour, ...]:
         """Returns, for each of these notes, the others of the same session at most `reach` turns before or after."""
         sql = (
             "SELECT one.number, other.number, min(abs(other.turn - one.turn)), (mine.length + theirs.length) / 2.0 "
@@ -129,7 +129,7 @@ class NoteIndex:
             f"WHERE one.number IN ({_marks(numbers)}) GROUP BY one.number, other.number"
         )
         rows = self._asked(lambda connection: connection.execute(sql, (reach, reach, *numbers)).fetchall())
-        return tuple(NearNote(*row) for row in rows)
+        return tuple(Neighbour(*row) for row in rows)
 
     @as_result
     def links(self, numbers: Sequence[int]) -> tuple[NoteLink, ...]:

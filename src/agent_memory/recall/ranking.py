@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from agent_memory.note.note import GLOBAL_SCOPE, Importance, Listed, Relation
 from agent_memory.note.terms import QueryWord, slips_between
-from agent_memory.recall.search_values import MatchedWord, NearNote, NoteLink, ScorePart, TermPart
+from agent_memory.recall.search_values import MatchedWord, Neighbour, NoteLink, ScorePart, TermPart
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.plain_text import first_few
@@ -131,9 +131,9 @@ _STEPS = list(Importance)
 
 MEANING = 0.12
 """For each standard deviation by which a note's meaning is nearer to the query than that of the store's other notes."""
-NEAR = 0.4, 0.2
+NEIGHBOURS = 0.4, 0.2
 """The share of its own score that a note gives to those one turn before or after in the same session, and two turns away."""
-_NEAR_TERMS = 30.0
+_SHORT_TERMS = 30.0
 """Only short turns say so little that their neighbours count: if notes have more terms than this on average, the share falls
 with the square of the length."""
 _LINKS = 0.1
@@ -158,14 +158,14 @@ class Ranked:
     successor: int | None = None
 
 
-def from_near(own: Mapping[int, float], near: Iterable[NearNote]) -> dict[int, float]:
+def from_neighbours(own: Mapping[int, float], neighbours: Iterable[Neighbour]) -> dict[int, float]:
     """Returns what notes gain from the turns around them, given their own scores."""
     given: dict[int, float] = {}
-    for each in near:
+    for each in neighbours:
         score = own.get(each.number, 0.0)
-        if score > 0 and 1 <= each.turns <= len(NEAR):
-            shortness = min(1.0, _NEAR_TERMS / max(each.terms, 1.0)) ** 2
-            given[each.other] = given.get(each.other, 0.0) + shortness * NEAR[each.turns - 1] * score
+        if score > 0 and 1 <= each.turns <= len(NEIGHBOURS):
+            shortness = min(1.0, _SHORT_TERMS / max(each.terms, 1.0)) ** 2
+            given[each.other] = given.get(each.other, 0.0) + shortness * NEIGHBOURS[each.turns - 1] * score
     return given
 
 

@@ -355,7 +355,6 @@ class Reading:
     @as_result
     def links(self, id: str) -> LinkSheet:
         """Returns the links of a note, live or archived, by id or alias. Counts no read."""
-        from agent_memory.recall.reading import links_of
         from agent_memory.rules.tiers import title_for
 
         try:
@@ -380,8 +379,6 @@ class Reading:
     def link_graph(self, *, private: bool = False) -> LinkGraph:
         """Returns all links between live notes, and to archived ones. Secret notes are left out, private ones unless
         asked for: the graph is meant to be taken elsewhere. Counts no read."""
-        from agent_memory.recall.reading import graph_of
-
         kept = frozenset({Sensitivity.NORMAL, *((Sensitivity.PRIVATE,) if private else ())})
         live, archive = unwrap(self.store.listings())
         unread: list[UnreadableFile] = []

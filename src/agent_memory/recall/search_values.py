@@ -276,8 +276,6 @@ class SearchHit:
     @cached_property
     def snippet(self) -> Snippet:
         """Returns the passage that answers most of the query; empty for a secret note."""
-        from agent_memory.recall.search_values import Snippet, snippet_of  # computed only if somebody looks at it
-
         meta = self.stored.meta
         return Snippet("") if meta.is_secret else snippet_of((meta.description, self.stored.body), self.worth)
 
@@ -332,7 +330,7 @@ class Matches:
 
 
 @frozen
-class NearNote:
+class Neighbour:
     """Two notes from neighbouring turns of one session."""
 
     number: int

@@ -16,13 +16,13 @@ from agent_memory.note.terms import QueryWord, query_words, weighed_words
 from agent_memory.recall.note_index import SAID, NoteIndex, matched_words
 from agent_memory.recall.ranking import (
     MEANING,
-    NEAR,
+    NEIGHBOURS,
     Period,
     Ranked,
     for_period,
     for_place,
     from_links,
-    from_near,
+    from_neighbours,
     ids_in,
     in_order,
     periods_in,
@@ -167,9 +167,9 @@ class Searching:
             # Hybrid is the default, and says itself that words answered; if meaning alone was asked for, the answer says why not.
             return Nearness(notices=(self.meanings,) if request.mode is Mode.SEMANTIC and self.meanings else ())
         worth = {word.term: word.idf for word in matches.words}
-        near = unwrap(self.meanings.near(weighed_words(request.query, worth)))
-        alone = (_BY_MEANING_ALONE,) if near.cosines and not matches.matched else ()
-        return evolve(near, notices=(*near.notices, *alone))
+        found = unwrap(self.meanings.nearness(weighed_words(request.query, worth)))
+        alone = (_BY_MEANING_ALONE,) if found.cosines and not matches.matched else ()
+        return evolve(found, notices=(*found.notices, *alone))
 
     def _given(self, request: SearchRequest, matches: Matches, nearness: Nearness) -> dict[int, list[ScorePart]]:
         """Returns what words, meaning and neighbours give to each of the notes that gain most, best first. What the
@@ -186,13 +186,13 @@ class Searching:
         lending = [each for each in own if each in words or nearness.cosines.get(each, 0.0) >= _LEAST_COSINE]
         lending = sorted(lending, key=lambda each: (-own[each], each))[:_LENDING]
         lent = {number: own[number] for number in lending}
-        near = from_near(lent, unwrap(self.index.near(lending, len(NEAR))))
+        beside = from_neighbours(lent, unwrap(self.index.neighbours(lending, len(NEIGHBOURS))))
         linked = from_links(lent, unwrap(self.index.links(lending)))
 
-        reasons = (("words", words), ("meaning", meaning), ("near", near), ("links", linked))
+        reasons = (("words", words), ("meaning", meaning), ("near", beside), ("links", linked))
         totals = {
             number: sum(values.get(number, 0.0) for _, values in reasons)
-            for number in dict.fromkeys((*own, *near, *linked))
+            for number in dict.fromkeys((*own, *beside, *linked))
         }
         best = sorted(totals, key=lambda each: (-totals[each], each))[: max(_WEIGHED, 2 * request.limit)]
 

@@ -256,7 +256,7 @@ def fold_files(changes: Sequence[FileChange]) -> Folded:
 
 # -- the log of past runs ---------------------------------------------------------------------------------------------
 
-Machine = Literal["consolidate", "defrag", "undo", "scope", "review", "import", "other"]
+RunKind = Literal["consolidate", "defrag", "undo", "scope", "review", "import", "other"]
 """`other`: an act without a checkpoint that was interrupted before its report."""
 
 
@@ -304,7 +304,7 @@ class LoggedRun:
     has_other_keys: ClassVar[bool] = True
 
     run_id: str = field(metadata={"key": "run"})
-    machine: Machine
+    machine: RunKind
     started_at_ms: Instant
     ended_at_ms: Instant | None
     result: str

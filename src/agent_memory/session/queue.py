@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Literal, get_args
 
@@ -175,6 +175,16 @@ def retrieval_of(harness: Harness, session_id: str, session_path: str | None = N
         if method.removesuffix("-session") == harness:
             return SessionFile(method, session_id, session_path)
     return None
+
+
+def possible_retrievals(session_id: str, harness: Harness | None) -> Iterator[tuple[Harness, SessionRetrieval]]:
+    """Yields how to get the session of this harness; of none in particular, of each that may have one with this id: Amp
+    and opencode have their own form of ids."""
+    begins = {Harness.AMP: "T-", Harness.OPENCODE: "ses"}
+    for each in [harness] if harness else Harness:
+        retrieval = retrieval_of(each, session_id)
+        if retrieval is not None and (harness or session_id.startswith(begins.get(each, ""))):
+            yield each, retrieval
 
 
 def session_id_of(entry: InboxEntry) -> str | None:

@@ -18,9 +18,9 @@ from agent_memory.rules.change import (
     Change,
     ChangeGroup,
     LoggedRun,
-    Machine,
     Published,
     Receipt,
+    RunKind,
     SectionChange,
     logged_actions,
 )
@@ -127,7 +127,7 @@ class ActRuns:
 
     def report(
         self,
-        machine: Machine,
+        machine: RunKind,
         run_id: str,
         began_ms: int,
         summary: str,
