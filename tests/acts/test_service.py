@@ -23,7 +23,8 @@ from agent_memory.note.note import (
     TierList,
     Usage,
 )
-from agent_memory.recall.note_index import KnownNotes, NoteIndex
+from agent_memory.recall.known_notes import KnownNotes
+from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.reading import Reading
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.drafts import EDITABLE, MetaPatch, NoteDraft

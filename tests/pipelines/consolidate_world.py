@@ -14,7 +14,8 @@ from agent_memory.capture.switches import Switches
 from agent_memory.errors import Error
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, Status
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate
-from agent_memory.recall.note_index import KnownNotes, NoteIndex
+from agent_memory.recall.known_notes import KnownNotes
+from agent_memory.recall.note_index import NoteIndex
 from agent_memory.rules.plan import AgentReply, AgentRequest, SessionRequest
 from agent_memory.rules.run import Run
 from agent_memory.session.history import History, Role, Turn

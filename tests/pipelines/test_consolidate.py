@@ -14,7 +14,8 @@ import one_change
 from agent_memory.errors import AgentTimedOut, Error, RecorderFailed, StoreIo
 from agent_memory.note.note import Harness, Kind, MemoryEntry, Meta, Status, StoredEntry
 from agent_memory.pipelines.consolidate import consolidate, take_up_deferred
-from agent_memory.recall.note_index import KnownNotes, Near, NoteIndex
+from agent_memory.recall.known_notes import KnownNotes, Near
+from agent_memory.recall.note_index import NoteIndex
 from agent_memory.rules.change import Change, max_changes
 from agent_memory.rules.plan import SessionRequest
 from agent_memory.rules.run import Run

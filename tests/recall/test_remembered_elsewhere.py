@@ -12,7 +12,7 @@ from returns.result import Result, Success
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.errors import Error
-from agent_memory.recall.note_index import KnownNotes, Near
+from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.rules.drafts import NoteDraft
 from agent_memory.rules.similarity import Subject
 

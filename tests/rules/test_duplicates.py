@@ -10,8 +10,9 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import Kind, Origin, Sensitivity, StoredEntry
+from agent_memory.recall.embedding import cosine, packed
 from agent_memory.rules.findings import Finding, FindingKind
-from agent_memory.rules.similarity import Subject, cosine, packed, says_nothing_new, similar_among
+from agent_memory.rules.similarity import Subject, says_nothing_new, similar_among
 from analysed_notes import NOON_MS, REPO, found, ids, kinds, note
 
 TEXT = (

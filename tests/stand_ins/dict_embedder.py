@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from returns.result import Result, Success
 
 from agent_memory.errors import Error
-from agent_memory.rules.similarity import packed
+from agent_memory.recall.embedding import packed
 from agent_memory.text.salience import content_sequence
 
 WeighedWord = tuple[str, float]

@@ -25,7 +25,7 @@ from agent_memory.note.note import (
 )
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.ports import Clock
-from agent_memory.recall.note_index import KnownNotes, Near
+from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change

@@ -166,10 +166,10 @@ class Memory:
         return late.embedding.open_static_vectors(home_of(self.environ))
 
     @cached_property
-    def known(self) -> late.note_index.KnownNotes:
+    def known(self) -> late.known_notes.KnownNotes:
         """Returns the search for notes about the same subject as one that is about to be written."""
         embedder = None if isinstance(self.embedder, str) else self.embedder
-        return late.note_index.KnownNotes(self.store, self.index, embedder, self.config.limits.similarity)
+        return late.known_notes.KnownNotes(self.store, self.index, embedder, self.config.limits.similarity)
 
     @cached_property
     def ledger(self) -> UsageLedger:
@@ -381,7 +381,7 @@ class Memory:
         return look_at(where, named, until - time.monotonic(), self.real_root)
 
     def _examination(self, progress: Progress = _silent) -> late.doctor.Examination:
-        known = partial(late.note_index.KnownNotes, self.store, self.index)  # no model is loaded for it
+        known = partial(late.known_notes.KnownNotes, self.store, self.index)  # no model is loaded for it
         return late.doctor.Examination(self.store.files, known, progress)
 
     # -- switches -----------------------------------------------------------------------------------------------------
@@ -699,12 +699,12 @@ class Memory:
 
     def search_sessions(
         self, request: late.search_values.SearchRequest, progress: Progress = _silent
-    ) -> Result[late.searching.SaidAnswer, Error]:
+    ) -> Result[late.session_search.SaidAnswer, Error]:
         """Returns what was said in kept sessions, the best first."""
         scope_of = self.session_scopes()
-        return late.searching.SaidSearch(self.history_index, self.clock, lambda part: scope_of(part.places)).search(
-            request, progress
-        )
+        return late.session_search.SaidSearch(
+            self.history_index, self.clock, lambda part: scope_of(part.places)
+        ).search(request, progress)
 
     def session_scopes(self) -> Callable[[tuple[str, ...]], str | None]:
         """Returns a function that returns the scope of a session, given its directories; None if memory stays out of

@@ -70,7 +70,7 @@ from agent_memory.text.instants import DAY_MS, HOUR_MS, iso_of
 from agent_memory.text.plain_text import counted, one_line
 
 if TYPE_CHECKING:
-    from agent_memory.recall.note_index import KnownNotes
+    from agent_memory.recall.known_notes import KnownNotes
     from agent_memory.store.store_database import FollowedFiles
 
 

@@ -27,7 +27,7 @@ from agent_memory.recall.candidates import InjectRequest
 from agent_memory.recall.grounding import Grounding, grounding_mark
 from agent_memory.recall.reading import ListFilter
 from agent_memory.recall.search_values import Mode, SearchHit, SearchRequest
-from agent_memory.recall.searching import SaidTurn
+from agent_memory.recall.session_search import SaidTurn
 from agent_memory.redaction.redact import stored_line
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft, stored_agent, stored_body

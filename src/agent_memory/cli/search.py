@@ -36,7 +36,7 @@ from agent_memory.text.plain_text import counted, one_line
 
 if TYPE_CHECKING:
     from agent_memory.app import Memory
-    from agent_memory.recall.searching import SaidHit, SaidTurn
+    from agent_memory.recall.session_search import SaidHit, SaidTurn
 
 DEFAULT_HITS = 10
 _QUERY_CHARS = 60

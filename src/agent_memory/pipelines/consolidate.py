@@ -35,7 +35,7 @@ from agent_memory.note.tagging import TagVocabulary
 from agent_memory.ports import Agent, Clock, HistorySource, Recorder
 from agent_memory.prompt.prompt import Frame, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.prompt.reply import parse_reply
-from agent_memory.recall.note_index import KnownNotes
+from agent_memory.recall.known_notes import KnownNotes
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.change import Cause, Change, admit, changed_ids, entries_written

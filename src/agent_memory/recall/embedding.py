@@ -9,16 +9,19 @@ not found, ask the network.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import unicodedata
 import zlib
+from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from itertools import pairwise
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -29,7 +32,6 @@ from agent_memory.files.paths import as_store_io
 from agent_memory.files.root import local_state_directory
 from agent_memory.recall.search_values import Nearness
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.similarity import packed
 from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
@@ -312,3 +314,23 @@ def load_numpy() -> Any:
     import numpy
 
     return numpy
+
+
+_LARGEST = 127
+
+
+def packed(components: Sequence[float]) -> bytes:
+    """Returns the vector as one signed byte for each component, the largest at ±127; zeros stay zeros."""
+    largest = max(map(abs, components), default=0.0)
+    if not largest or not math.isfinite(largest):
+        return bytes(len(components))
+    scale = _LARGEST / largest
+    return array("b", [round(component * scale) for component in components]).tobytes()
+
+
+def cosine(one: bytes, other: bytes) -> float:
+    """Returns the cosine of two packed vectors, -1 to 1; 0 where one is all zeros or their lengths differ. It takes
+    some 20 µs for 256 components, without numpy."""
+    mine, theirs = memoryview(one).cast("b"), memoryview(other).cast("b")
+    lengths = sum(map(mul, mine, mine)) * sum(map(mul, theirs, theirs))
+    return sum(map(mul, mine, theirs)) / math.sqrt(lengths) if lengths and len(one) == len(other) else 0.0

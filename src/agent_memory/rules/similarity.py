@@ -8,10 +8,8 @@ tells nothing. A wrong match is worse than a missed one: people who are told too
 from __future__ import annotations
 
 import math
-from array import array
 from collections import Counter
 from collections.abc import Sequence, Set as AbstractSet
-from operator import mul
 
 from attrs import frozen
 
@@ -127,26 +125,6 @@ def _likeness(
         is_near = cosine is not None and shared >= _SHARED_IF_NEAR and by_words + cosine >= strict * _SHARED_AND_NEAR
         is_same = by_words >= strict * (_SHARED_FAR if far else LEAST_SHARED) or is_near
     return by_words + jaccard + (cosine or 0.0) if is_same else 0.0
-
-
-_LARGEST = 127
-
-
-def packed(components: Sequence[float]) -> bytes:
-    """Returns the vector as one signed byte for each component, the largest at ±127; zeros stay zeros."""
-    largest = max(map(abs, components), default=0.0)
-    if not largest or not math.isfinite(largest):
-        return bytes(len(components))
-    scale = _LARGEST / largest
-    return array("b", [round(component * scale) for component in components]).tobytes()
-
-
-def cosine(one: bytes, other: bytes) -> float:
-    """Returns the cosine of two packed vectors, -1 to 1; 0 where one is all zeros or their lengths differ. It takes
-    some 20 µs for 256 components, without numpy."""
-    mine, theirs = memoryview(one).cast("b"), memoryview(other).cast("b")
-    lengths = sum(map(mul, mine, mine)) * sum(map(mul, theirs, theirs))
-    return sum(map(mul, mine, theirs)) / math.sqrt(lengths) if lengths and len(one) == len(other) else 0.0
 
 
 def about_terms(meta: Meta) -> AbstractSet[str]:
