@@ -1,19 +1,22 @@
-"""Pauses, and projects that memory stays out of: what `memory pause`, `memory resume` and the page change. Only a person may:
-an agent that paused memory would hide what it does. `capture.switches` says what follows."""
+"""Pauses, and projects that memory stays out of: what `memory pause`, `memory resume` and the page change, and which sessions
+are those of such a project. Only a person may change them: an agent that paused memory would hide what it does.
+`capture.switches` says what follows."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from attrs import frozen
 
 from agent_memory.caller import Caller
-from agent_memory.capture.places import known_places, redacted_scope
-from agent_memory.capture.repository import GLOBAL_SCOPE, read_repository, stated_scope
+from agent_memory.capture.places import KnownPlaces, known_places, redacted_scope
+from agent_memory.capture.repository import GLOBAL_SCOPE, is_within, read_repository, stated_scope
 from agent_memory.capture.switches import (
+    EXCLUDED,
     MAX_PAUSES,
     PAUSE_KEYS,
     Pause,
@@ -179,3 +182,27 @@ class Switching:
             if each not in ended or each.since < now
         ]
         return ended
+
+
+# -- sessions of projects that memory stays out of ---------------------------------------------------------------------
+
+
+def session_scopes(
+    switches: Switches, places: KnownPlaces, scope_of: Callable[[str | None], str], told_from: str | None
+) -> Callable[[tuple[str, ...]], str | None]:
+    """Returns a function that returns the scope of a session, given its directories; None if memory stays out of its
+    project, unless a person asks from there (`told_from`)."""
+    known = {each.common.removesuffix("/.git"): each.scope for each in places.all()}
+
+    def scope_at(place: str | None) -> str | None:
+        gone = place and not os.path.isdir(place) and next((top for top in known if is_within(place, top)), None)
+        scope = known[gone] if gone else scope_of(place)
+        off = switches.off(place, scope)
+        return None if off is not None and off.kind == EXCLUDED and scope != told_from else scope
+
+    @cache
+    def scope_of_all(places: tuple[str, ...]) -> str | None:
+        scopes = [scope_at(each) for each in places or (None,)]
+        return None if None in scopes else scopes[0]
+
+    return scope_of_all

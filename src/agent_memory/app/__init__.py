@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +20,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.app import late
 from agent_memory.caller import Caller, caller_of
 from agent_memory.capture.places import git_says, known_places, scope_of
-from agent_memory.capture.repository import Repository, is_within, may_be_in_work_tree, read_repository
-from agent_memory.capture.switches import EXCLUDED, Switches
+from agent_memory.capture.repository import Repository, may_be_in_work_tree, read_repository
+from agent_memory.capture.switches import Switches
 from agent_memory.config import Config
 from agent_memory.errors import Error, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import Locks
@@ -638,7 +638,7 @@ class Memory:
             if not dry_run:
                 self._finish_forgetting()
             undone = unwrap(late.undo.undo(self._undo_io(), name, dry_run=dry_run))
-        hidden = self.hidden_ids()
+        hidden = self.reading.hidden_ids()
         actions = late.change.without_words(undone.actions, hidden)
         return evolve(undone, actions=actions, undid=undone.undid.without(hidden), root=undone.root.without(hidden))
 
@@ -707,24 +707,10 @@ class Memory:
         ).search(request, progress)
 
     def session_scopes(self) -> Callable[[tuple[str, ...]], str | None]:
-        """Returns a function that returns the scope of a session, given its directories; None if memory stays out of
-        its project, unless a person asks from there."""
-        here, switches, places = self.scope_here(), self.switches(), known_places(self.environ, self.real_root)
-        known = {each.common.removesuffix("/.git"): each.scope for each in places.all()}
-
-        def scope_at(place: str | None) -> str | None:
-            gone = place and not os.path.isdir(place) and next((top for top in known if is_within(place, top)), None)
-            scope = known[gone] if gone else self.scope_of(place)
-            off = switches.off(place, scope)
-            is_hidden = off is not None and off.kind == EXCLUDED and (scope != here or self.caller.is_agent)
-            return None if is_hidden else scope
-
-        @cache
-        def scope_of(places: tuple[str, ...]) -> str | None:
-            scopes = [scope_at(each) for each in places or (None,)]
-            return None if None in scopes else scopes[0]
-
-        return scope_of
+        """Returns a function that returns the scope of a session, given its directories (`switching.session_scopes`)."""
+        here, known = self.scope_here(), known_places(self.environ, self.real_root)
+        told_from = None if self.caller.is_agent else here
+        return late.switching.session_scopes(self.switches(), known, self.scope_of, told_from)
 
     @property
     def meanings(self) -> late.embedding.IndexedMeanings | str:
@@ -1003,17 +989,12 @@ class Memory:
         )
         footprint = late.undo.footprint_of(self.log, run)
         footprint = late.diffs.backwards(footprint) if backwards else footprint
-        hidden = self.hidden_ids()
+        hidden = self.reading.hidden_ids()
         return run.without(hidden), late.diffs.diff_parts(footprint, self._titles(), hidden)
-
-    def hidden_ids(self) -> frozenset[str]:
-        """Returns the notes of which nothing past is shown: those that are secret now, and to an agent those that wait for approval."""
-        notes = (each.meta for listing in unwrap(self.store.listings()) for each in listing.entries)
-        return frozenset(meta.id for meta in notes if meta.is_secret or (meta.withheld and self.caller.is_agent))
 
     def shown_runs(self, runs: Iterable[late.change.LoggedRun]) -> tuple[late.change.LoggedRun, ...]:
         """Returns the runs without the words about notes that are hidden."""
-        hidden = self.hidden_ids()
+        hidden = self.reading.hidden_ids()
         return tuple(each.without(hidden) for each in runs)
 
     def _titles(self) -> Mapping[str, str]:
@@ -1027,14 +1008,16 @@ class Memory:
         self.caller.only_a_person("diff --since")
         commit = late.why_note.commit_at(self.git_process, when)
         changes = late.why_note.changes_since(self.git_process, commit, self._forgotten())
-        return commit, late.diffs.diff_parts(changes, self._titles(), self.hidden_ids())
+        return commit, late.diffs.diff_parts(changes, self._titles(), self.reading.hidden_ids())
 
     @as_result
     def notes_at(self, when: int | str) -> tuple[str | None, tuple[tuple[Meta, str], ...]]:
         """Returns such a commit and the notes that were live then, each with its text; none that is secret or forgotten."""
         self.caller.only_a_person("show --at")
         commit = late.why_note.commit_at(self.git_process, when)
-        return commit, tuple(late.why_note.notes_at(self.git_process, commit, self._forgotten(), self.hidden_ids()))
+        return commit, tuple(
+            late.why_note.notes_at(self.git_process, commit, self._forgotten(), self.reading.hidden_ids())
+        )
 
     def _forgotten(self) -> late.why_note.Forgotten:
         there = {id for listing in unwrap(self.store.listings()) for id in listing.by_id}

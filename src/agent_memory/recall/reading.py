@@ -414,6 +414,12 @@ class Reading:
         """Returns those of the notes of which the caller may learn."""
         return shown_to_agents(entries) if self.caller.is_agent else entries
 
+    def hidden_ids(self) -> frozenset[str]:
+        """Returns the notes of which nothing past is shown: those that are secret now, and to an agent those that wait for
+        approval."""
+        notes = (each.meta for listing in unwrap(self.store.listings()) for each in listing.entries)
+        return frozenset(meta.id for meta in notes if meta.is_secret or (meta.withheld and self.caller.is_agent))
+
 
 def status_shown(status: Status, tier: Tier) -> Status:
     """Returns the status that people see: `promoted` for a hot note, whether a person or defrag made it hot."""

@@ -279,7 +279,7 @@ def session(asked: Asked) -> Shown:
     except Error as error:
         silence = str(error)
     given = [each for each in DeliveryLog(memory.real_root).deliveries(id) if each.session == id]
-    hidden = memory.hidden_ids()
+    hidden = memory.reading.hidden_ids()
     ids = [each for each in dict.fromkeys(id for delivery in given for id in delivery.ids) if each not in hidden]
     document = {**fields_of(found), "given": ids, "words": spoken, "noWordsBecause": silence or None}
     live = unwrap(memory.store.list()).by_id
