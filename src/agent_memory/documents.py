@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from agent_memory.acts.review import Decided, ReviewItem
     from agent_memory.capture.switches import Pause
     from agent_memory.care.checks import ScopeUse
-    from agent_memory.care.health import Health, Statistics
+    from agent_memory.care.health import Health
+    from agent_memory.care.statistics import Statistics
     from agent_memory.care.use import Use
     from agent_memory.pipelines.undo import Undone
     from agent_memory.recall.assembling import Injection

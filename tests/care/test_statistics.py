@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from agent_memory.care.health import Statistics, period_of, statistics_of
+from agent_memory.care.statistics import Statistics, period_of, statistics_of
 from agent_memory.rules.plan import DaySpend, Spend, with_added
 from agent_memory.text.instants import DAY_MS, day_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent_memory.care.health import Statistics, period_of, statistics_of
+from agent_memory.care.statistics import Statistics, period_of, statistics_of
 from agent_memory.cli.care import rows_of_statistics
 from agent_memory.note.note import Meta, Status, Tier
 from agent_memory.rules.change import LoggedRun

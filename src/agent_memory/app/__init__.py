@@ -1031,14 +1031,14 @@ class Memory:
         return evolve(health, last_runs=self.shown_runs(health.last_runs))
 
     @as_result
-    def statistics(self, days: int) -> late.health.Statistics:
+    def statistics(self, days: int) -> late.statistics.Statistics:
         """Returns the size of the store and its use over so many days up to now. Counts no read."""
         live = unwrap(self.reading.list(ListFilter()))
         if live.untiered is not None:  # all other numbers are there
             self.warn(f"The tiers are not known. {live.untiered!s}")
         archive = unwrap(self.reading.list(ListFilter(), archived=True))
-        return late.health.statistics_of(
-            late.health.period_of(self.clock.now_ms() // DAY_MS, days),
+        return late.statistics.statistics_of(
+            late.statistics.period_of(self.clock.now_ms() // DAY_MS, days),
             notes=[
                 (each.listed.meta, status_shown(each.listed.meta.status, each.tier), each.tier) for each in live.entries
             ],
@@ -1075,7 +1075,7 @@ class Memory:
         read = (self.notes_here.read_again(each).value_or(None) for each in listed)
         notes = {each.meta.id: each for each in read if each is not None}
         return late.use.use_of(
-            late.health.period_of(self.clock.now_ms() // DAY_MS, days), deliveries, notes, history_of, progress
+            late.statistics.period_of(self.clock.now_ms() // DAY_MS, days), deliveries, notes, history_of, progress
         )
 
     # -- care ---------------------------------------------------------------------------------------------------------

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from agent_memory.acts import keeping, review, service, switching
     from agent_memory.agent import agent_command
     from agent_memory.capture import inbox_files
-    from agent_memory.care import checks, doctor, forgetter, health, repairer, tombstones, use, why_note, why_session
+    from agent_memory.care import (
+        checks,
+        doctor,
+        forgetter,
+        health,
+        repairer,
+        statistics,
+        tombstones,
+        use,
+        why_note,
+        why_session,
+    )
     from agent_memory.extraction import handoff
     from agent_memory.git import git_history, git_process
     from agent_memory.imports import base, bootstrap, exporting, importing, skills

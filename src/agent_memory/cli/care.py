@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from agent_memory.care.checks import DoctorReport, Severity
-from agent_memory.care.health import LARGEST_DAYS, Statistics
+from agent_memory.care.statistics import LARGEST_DAYS, Statistics
 from agent_memory.cli.console import (
     BOLD,
     RED,

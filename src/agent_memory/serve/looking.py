@@ -16,7 +16,7 @@ from agent_memory.app import Memory, open_memory
 from agent_memory.capture.hook import HookProblem
 from agent_memory.capture.places import known_places
 from agent_memory.capture.session_event import SessionEvent
-from agent_memory.care.health import LARGEST_DAYS
+from agent_memory.care.statistics import LARGEST_DAYS
 from agent_memory.care.why_note import note_versions
 from agent_memory.documents import (
     diff_document,
