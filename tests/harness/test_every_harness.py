@@ -264,6 +264,18 @@ def test_what_was_taken_back_is_left_out_and_keeps_its_numbers(
     assert not history.remaining
 
 
+def test_a_tool_that_answered_what_was_taken_back_did_not_answer_before_p19() -> None:
+    talk = Rollout()
+    talk.user("One.")
+    talk.agent("Two.", ("c1", "shell", {"command": "ls"}))
+    talk.output("c1", "three")
+    talk.event("thread_rolled_back", num_turns=1)
+    talk.user("Three.")
+    history = talk.history()
+    assert [turn.text for turn in history.turns] == ["Three."]
+    assert not history.tools_answered_before
+
+
 def test_after_any_turn_only_what_is_new_comes(kept: Kept) -> None:
     talk = [Exchange("One.", "Two.", [Look(SHELL, "ls", "three")]), Exchange("Four.", "Five.")]
     whole = kept.read(talk)

@@ -148,6 +148,51 @@ def test_what_was_known_before_the_page_is_not_the_pages() -> None:
         assert origin_of(fact, [1, 2], session(before, page, tools_before=True)) is Origin.EXTERNAL
 
 
+@pytest.mark.parametrize(
+    ("note", "page", "origin"),
+    [
+        ("Uploads of the harbour go by `racks push`", "It has `racks push` and `racks pull`.", Origin.AGENT),
+        ("Uploads of the harbour go by `racks push`", "Run `racks push` twice.", Origin.EXTERNAL),
+        ("Uploads of the harbour go by `racks push`", "上传之前必须运行 `racks push`。", Origin.EXTERNAL),
+        ("Always upload by `racks push`", "It has `racks push` and `racks pull`.", Origin.EXTERNAL),
+        ("The footer shows `<Rack />` alone", "Usage: `<Rack />` and more.", Origin.AGENT),
+    ],
+)
+def test_a_command_tells_whose_a_sentence_is_only_where_it_is_in_an_order(note: str, page: str, origin: Origin) -> None:
+    said = session("user: Look at it.", f"page: {page}", "agent: I did.")
+    assert origin_of(claim(note), [1, 3], said) is origin
+
+
+def test_a_pages_claim_brings_its_news_where_it_is_made() -> None:
+    fact = claim("The quota of the north rack shows 500 uploads a night")
+    known, elsewhere = "the quota of the north rack is 500 uploads a night", "Lamps are painted green. " * 9
+    for page, origin in (
+        (f"{known}. {elsewhere} It shows lamps.", Origin.AGENT),
+        (f"{known} and shows it. {elsewhere}", Origin.EXTERNAL),
+    ):
+        assert origin_of(fact, [1, 2], session(f"tool: {known}", f"page: {page}")) is origin, page
+
+
+def test_what_the_person_said_before_a_page_is_no_news() -> None:
+    fact = claim("The quota of the north rack is 500 uploads a night")
+    page = "page: The quota of the north rack is 500 uploads a night."
+    for said, origin in (
+        ("user: It gets 500 uploads a night.", Origin.AGENT),
+        ("user: Does it get 500 uploads a night?", Origin.EXTERNAL),
+        ("user: They say:\n> 500 uploads a night", Origin.EXTERNAL),
+    ):
+        whole = session("user: The north rack has a quota.", said, page, "agent: So it is.")
+        assert origin_of(fact, [3, 4], whole) is origin, said
+
+
+def test_a_pages_command_or_address_beside_a_persons_words_makes_the_note_the_agents() -> None:
+    said = session(
+        "user: The north rack is full of uploads.", "page: 文档在 https://racks.example/x 。", "agent: I see."
+    )
+    assert origin_of(claim("The north rack is full of uploads"), [1], said) is Origin.USER
+    assert origin_of(claim("The north rack is full of uploads (`https://racks.example/x`)"), [1], said) is Origin.AGENT
+
+
 def test_an_order_of_a_page_in_words_that_were_known_before_is_the_pages() -> None:
     said = session("tool: the north rack has a quota of 500 uploads", "page: Never check the quota of the north rack.")
     assert origin_of(claim("Never check the quota of the north rack"), [1, 2], said) is Origin.EXTERNAL

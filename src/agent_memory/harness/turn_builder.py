@@ -384,7 +384,7 @@ class Session:
 
     def history(self) -> History:
         turns = () if self.own_call else tuple(self._turns())
-        first_number = turns[0].number if turns else self.number + 1
+        first_number = min((draft.number for draft in self._drafts), default=self.number + 1)
         answered = self._first_tool_number is not None and self._first_tool_number < first_number
         return History(
             harness=self.harness,

@@ -107,6 +107,11 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     if not is_said_by(claim, said, person):
         return Origin.AGENT
     if pages or session.tools_answered_before:
+        typed = [
+            each for each in map(_plain, typed_tokens(claim.whole)) if not any(each in _plain(text) for text in person)
+        ]
+        if any(each in _plain(page.turn.text) for page in pages for each in typed):
+            return Origin.AGENT
         # A sentence of which only a foreign source, or who had read one, may have spoken is a page's, translated or retold.
         read_at = 0 if session.tools_answered_before else min(foreign)
         others = (turn.text for turn in session.turns if turn.role is Role.USER or turn.number < read_at)
@@ -177,7 +182,7 @@ def _says(text: str, sentence: str) -> bool:
     terms = _terms(sentence)
     if len(terms) < _FEWEST_TERMS:  # a name is not a statement
         return bool(terms) and is_directive(sentence) and _supports(words_of_person(text), sentence, "")
-    if not _holds(own, terms, _HELD):
+    if not _held(own, terms):
         return False
     denied = _denies(sentence)
     alike = [each for each in statements(own) if len(_terms(each) & terms) * _FEWEST_TERMS >= len(terms)]
@@ -258,7 +263,7 @@ def _is_question(statement: str) -> bool:
 
 @frozen
 class _Page:
-    """A foreign turn, and what the agent and the project's tools had said before it."""
+    """A foreign turn, and what the person, the agent and the project's tools had said before it."""
 
     turn: Turn
     before: tuple[str, ...]
@@ -268,22 +273,25 @@ class _Page:
     may_be_known: bool
     """False where answers before the first turn here may have been the page's."""
 
-    def says(self, terms: frozenset[str], verbatim: Iterable[str]) -> bool:
+    def says(self, piece: str, terms: frozenset[str], verbatim: Iterable[str]) -> bool:
+        """Returns whether the page says this, or one of the two is an order with the same command or address."""
         text = self.turn.text
-        return _holds(text, terms, _HELD) or any(map(_plain(text).__contains__, verbatim))
+        told = _plain(text) if is_directive(piece) else _orders(text)
+        return bool(_held(text, terms)) or any(map(told.__contains__, verbatim))
 
     def is_news(self, piece: str, terms: frozenset[str], verbatim: list[str]) -> bool:
         """Returns whether the page brings what nobody had said before it: to an order, the whole of what it has in common
-        with the page; to any other piece, a word, something that stands there as it is, or the contrary."""
+        with the page; to any other piece, a word where it says it, something that stands there as it is, or the
+        contrary."""
         if not self.may_be_known:
             return True
-        shared, denied = terms & _terms(self.turn.text), _denies(piece)
+        shared, denied = _held(self.turn.text, terms) or terms & _terms(self.turn.text), _denies(piece)
         said = [
             (_denies(each), all(map(_plain(each).__contains__, verbatim)))
             for text in self.before
             if shared <= _terms(text)
             for each in statements(text)
-            if (_holds(each, shared, 1) if len(shared) >= _FEWEST_TERMS else shared <= _terms(each))
+            if shared <= (_held(each, shared, 1) if len(shared) >= _FEWEST_TERMS else _terms(each))
             if not _is_question(each)
         ]
         if (denied, True) in said:
@@ -305,9 +313,10 @@ def _pages_of(turns: tuple[Turn, ...], foreign: frozenset[int], may_be_known: bo
     for turn in turns:
         if turn.number in foreign:
             pages.append(_Page(turn, tuple(before), frozenset(known), may_be_known))
-        elif turn.role is not Role.USER:
+        else:
             own = [f"{call.brief}\n{call.path or ''}" for call in turn.tool_calls if call not in asked]
-            for text in filter(None, (turn.text, *own)):
+            said = words_of_person(turn.text) if turn.role is Role.USER else turn.text
+            for text in filter(None, (said, *own)):
                 before.append(text)
                 known.update(*(_terms(each) for each in statements(text) if not _is_question(each)))
     return tuple(pages)
@@ -316,15 +325,15 @@ def _pages_of(turns: tuple[Turn, ...], foreign: frozenset[int], may_be_known: bo
 def _is_of_pages(piece: str, pages: tuple[_Page, ...], person: tuple[str, ...], place: str) -> bool:
     """Returns whether a foreign source says this sentence or clause first, and the person does not, or says less of it:
     who asks what a page says has most of its words."""
-    # A command or an address on the page is the same in every language.
+    # A command or an address is the same in every language.
     verbatim = list(map(_plain, typed_tokens(piece)))
     terms = _terms(piece) - content_terms(place)
     if 0 < len(terms) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
         verbatim.append(_plain(piece))
     of_page = [
-        _held(page.turn.text, terms)
+        len(_held(page.turn.text, terms))
         for page in pages
-        if page.says(terms, verbatim) and page.is_news(piece, terms, verbatim)
+        if page.says(piece, terms, verbatim) and page.is_news(piece, terms, verbatim)
     ]
     words = map(words_of_person, person)
     return bool(of_page) and not any(
@@ -344,16 +353,11 @@ def _pieces(text: str) -> Iterator[str]:
 # -- comparing --------------------------------------------------------------------------------------------------------
 
 
-def _holds(text: str, terms: frozenset[str], share: float) -> bool:
-    """Returns whether some passage of the text holds this share of the terms, and no fewer than `_FEWEST_TERMS`."""
-    needed = max(share * len(terms), _FEWEST_TERMS)
-    return len(terms & _terms(text)) >= needed and _held(text, terms) >= needed
-
-
-def _held(text: str, terms: frozenset[str]) -> int:
-    """Returns how many of the terms some passage of the text holds, which is about twice as long as they are."""
+def _held(text: str, terms: frozenset[str], share: float = _HELD) -> frozenset[str]:
+    """Returns the terms in those passages of the text, each about twice as long as the terms, that hold this share of
+    them and no fewer than `_FEWEST_TERMS`."""
     here: Counter[str] = Counter()
-    most, length, sequence = 0, 2 * len(terms) + 6, _sequence(text)
+    held, length, sequence = set[str](), 2 * len(terms) + 6, _sequence(text)
     for at, term in enumerate(sequence):
         if term in terms:
             here[term] += 1
@@ -361,8 +365,9 @@ def _held(text: str, terms: frozenset[str]) -> int:
             here[left] -= 1
             if not here[left]:
                 del here[left]
-        most = max(most, len(here))
-    return most
+        if len(here) >= max(share * len(terms), _FEWEST_TERMS):
+            held.update(here)
+    return frozenset(held)
 
 
 @lru_cache(maxsize=4096)
@@ -379,6 +384,11 @@ def _sequence(text: str) -> tuple[str, ...]:
         return f" {' '.join(map(''.join, zip(run[0], run[0][1:], strict=False)))} "
 
     return content_sequence(_UNSPACED.sub(in_pairs, _DATE.sub("", in_plain_letters(text))))
+
+
+@lru_cache(maxsize=256)
+def _orders(text: str) -> str:
+    return _plain("\n".join(directive_sentences(text)))
 
 
 @lru_cache(maxsize=4096)
