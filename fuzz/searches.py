@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent_memory.note.note import Listed, Meta, StoredEntry
 from agent_memory.note.terms import MAX_QUERY_TERMS, MAX_TERM_CHARS, chunk_terms, chunks_of, note_terms, query_words
+from agent_memory.recall.hits import SNIPPET_CHARS, snippet_of
 from agent_memory.recall.ranking import ids_in, periods_in, slips_of
-from agent_memory.recall.search_values import SNIPPET_CHARS, snippet_of
 from fuzz.target import Target
 
 NOW_MS = 1_770_984_000_000

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from agent_memory.ports import Agent, Clock, Embedder, HistorySource, Recorder, SessionFinder
     from agent_memory.recall.assembling import Injection
     from agent_memory.recall.candidates import InjectRequest
+    from agent_memory.recall.hits import Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest, Snippet
     from agent_memory.recall.known_notes import KnownNotes
     from agent_memory.recall.reading import ListedEntries, ListFilter, ReadEntry, Reading, ShownEntry
-    from agent_memory.recall.search_values import Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest, Snippet
     from agent_memory.recall.searching import Searching
     from agent_memory.rules.change import (
         Applied,

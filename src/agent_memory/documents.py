@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from agent_memory.care.use import Use
     from agent_memory.pipelines.undo import Undone
     from agent_memory.recall.assembling import Injection
-    from agent_memory.recall.search_values import SearchAnswer
-    from agent_memory.rules.change import LoggedRun
+    from agent_memory.recall.hits import SearchAnswer
+    from agent_memory.rules.run_log import LoggedRun
     from agent_memory.store.diffs import DiffPart
 
 _AS_IT_IS = frozenset({str, int, float, bool, type(None)})

@@ -32,7 +32,7 @@ from agent_memory.recall.candidates import (
 )
 from agent_memory.recall.delivery_log import COMMAND, Delivery, DeliveryLog, known_ids
 from agent_memory.recall.grounding import grounded
-from agent_memory.recall.search_values import Mode, SearchRequest
+from agent_memory.recall.hits import Mode, SearchRequest
 from agent_memory.recall.start_cache import Prepared
 from agent_memory.results import as_result, unwrap
 

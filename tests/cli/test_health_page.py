@@ -12,9 +12,9 @@ from agent_memory.care.health import HarnessDeliveries, Health
 from agent_memory.cli.care import MOST_SHOWN, health_lines
 from agent_memory.cli.search import hit_lines, plain_line
 from agent_memory.note.note import Kind, Listed, Meta, Origin, StoredEntry, Tier
-from agent_memory.recall.search_values import ScorePart, SearchHit
-from agent_memory.rules.change import LoggedRun, LoggedSession
+from agent_memory.recall.hits import ScorePart, SearchHit
 from agent_memory.rules.plan import DaySpend
+from agent_memory.rules.run_log import LoggedRun, LoggedSession
 from agent_memory.session.queue import FailedEntry, Trouble
 from agent_memory.text.instants import DAY_MS, HOUR_MS
 

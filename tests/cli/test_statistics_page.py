@@ -7,8 +7,8 @@ from typing import Any
 from agent_memory.care.statistics import Statistics, period_of, statistics_of
 from agent_memory.cli.care import rows_of_statistics
 from agent_memory.note.note import Meta, Status, Tier
-from agent_memory.rules.change import LoggedRun
 from agent_memory.rules.plan import DaySpend
+from agent_memory.rules.run_log import LoggedRun
 from agent_memory.store.usage_ledger import DayReads
 from agent_memory.text.instants import DAY_MS
 

@@ -18,19 +18,10 @@ from returns.result import Failure, Result, Success
 from agent_memory.errors import EntryUnreadable, Error, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.note.note import MemoryEntry, Meta, StoredEntry, TierList
 from agent_memory.pipelines.undo import UndoIo, Undone, finish_undo, undo
-from agent_memory.rules.change import (
-    Change,
-    ChangeGroup,
-    LoggedAction,
-    LoggedRun,
-    RunKind,
-    SectionChange,
-    Undoing,
-    logged_actions,
-    short_id,
-)
+from agent_memory.rules.change import Change, ChangeGroup, SectionChange
 from agent_memory.rules.findings import store_fingerprint
 from agent_memory.rules.run import TieringMemo
+from agent_memory.rules.run_log import LoggedAction, LoggedRun, RunKind, Undoing, logged_actions, short_id
 from agent_memory.section.section_splice import splice_section
 from agent_memory.section.targets import Targets
 from agent_memory.store.run_files import RunLog

@@ -18,8 +18,8 @@ from returns.result import Failure
 from agent_memory.errors import StoreIo
 from agent_memory.files.locks import Locks
 from agent_memory.note.terms import query_words
+from agent_memory.recall.hits import SearchRequest
 from agent_memory.recall.note_index import MADE_ANEW, NoteIndex, note_index
-from agent_memory.recall.search_values import SearchRequest
 from agent_memory.store import store_database
 from agent_memory.store.note_files import read_image
 from agent_memory.store.store_database import DIRECTORY, NAME

@@ -14,9 +14,9 @@ from agent_memory.errors import Error, StoreIo
 from agent_memory.files.locks import Locks
 from agent_memory.note.note import Listed, MemoryEntry, Meta, Origin, StoredEntry
 from agent_memory.note.terms import QueryWord
+from agent_memory.recall.hits import Matches, Mode, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.recall.search_values import Matches, Mode, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.rules.similarity import Subject
 from agent_memory.store.store_files import Store
 from one_change import put

@@ -12,7 +12,7 @@ from bench.measure import Took, run
 from bench.populated_home import PopulatedHome
 
 from agent_memory.app import Memory, open_memory
-from agent_memory.recall.search_values import Mode, SearchRequest
+from agent_memory.recall.hits import Mode, SearchRequest
 
 MANY = 1_000
 DIGITS = "123456789A"

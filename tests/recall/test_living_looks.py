@@ -10,8 +10,8 @@ import pytest
 from agent_memory.files.locks import Locks
 from agent_memory.note.note import Listing
 from agent_memory.note.terms import query_words
+from agent_memory.recall.hits import SearchRequest
 from agent_memory.recall.note_index import NoteIndex, note_index
-from agent_memory.recall.search_values import SearchRequest
 from agent_memory.store import store_database
 from agent_memory.store.store_files import Store
 from topics_edits import EDITS, IDS, WORDS, Edit, write

@@ -13,6 +13,7 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.note.note import Importance, Listed, Meta, Relation, StoredEntry, TierList
+from agent_memory.recall.hits import NoteLink, ScorePart
 from agent_memory.recall.moment import MAX_PROMPT_CHARS, Moment, moment_of, read_files, shown_whole
 from agent_memory.recall.ranking import (
     Period,
@@ -25,7 +26,6 @@ from agent_memory.recall.ranking import (
     weigh,
     with_successors,
 )
-from agent_memory.recall.search_values import NoteLink, ScorePart
 from agent_memory.rules.change import Target
 from agent_memory.section.publishing import render_section
 from agent_memory.setup.harnesses import SETUPS, context_of

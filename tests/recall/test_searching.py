@@ -16,8 +16,8 @@ from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.files.locks import Locks
 from agent_memory.note.note import Harness, Kind, Listed, Source, StoredEntry
 from agent_memory.recall.embedding import IndexedMeanings, open_model
+from agent_memory.recall.hits import Mode, SearchAnswer, SearchRequest
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.recall.search_values import Mode, SearchAnswer, SearchRequest
 from agent_memory.recall.searching import Searching
 from agent_memory.store.store_files import Store
 from one_change import put

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.note.terms import query_words
-from agent_memory.recall.search_values import SNIPPET_CHARS, Snippet, snippet_of
+from agent_memory.recall.hits import SNIPPET_CHARS, Snippet, snippet_of
 
 FILLER = "Nothing of note happens in this sentence. " * 40
 

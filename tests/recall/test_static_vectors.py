@@ -20,8 +20,8 @@ from agent_memory.note.note import MemoryEntry, Meta, Sensitivity
 from agent_memory.note.terms import weighed_words
 from agent_memory.ports import Embedder
 from agent_memory.recall.embedding import NO_MODEL, IndexedMeanings, WordPieces, open_model, open_static_vectors
+from agent_memory.recall.hits import Nearness
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.recall.search_values import Nearness
 from agent_memory.store.store_files import Store
 from one_change import put, write
 from stand_ins.dict_embedder import DictEmbedder

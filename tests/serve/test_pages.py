@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from agent_memory.caller import Caller
-from agent_memory.rules.change import LoggedRun
 from agent_memory.rules.drafts import NoteDraft
+from agent_memory.rules.run_log import LoggedRun
 from agent_memory.serve.rendering import static_file
 from agent_memory.serve.routes import ROUTES
 from agent_memory.store.run_files import RunLog

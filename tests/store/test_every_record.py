@@ -21,9 +21,10 @@ from agent_memory.errors import Error, PathRefused, SpendExhausted, StateCorrupt
 from agent_memory.note.note import Harness, TierList
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.results import as_result
-from agent_memory.rules.change import SectionChange, Undoing
+from agent_memory.rules.change import SectionChange
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
 from agent_memory.rules.plan import DaySpend
+from agent_memory.rules.run_log import Undoing
 from agent_memory.session.history import SessionMark
 from agent_memory.setup.config_files import TrustFile
 from agent_memory.store.bookkeeping import SessionMarks, SpendLedgerFiles, StateKeysFiles, StateValue, TagVocabularyFile

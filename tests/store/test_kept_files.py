@@ -15,18 +15,11 @@ from agent_memory.errors import StateCorrupt
 from agent_memory.note.note import Harness, MemoryEntry, Meta, TierList
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.results import as_result
-from agent_memory.rules.change import (
-    Change,
-    FileChange,
-    FileState,
-    Footprint,
-    LoggedAction,
-    LoggedRun,
-    SectionChange,
-)
+from agent_memory.rules.change import Change, FileChange, FileState, Footprint, SectionChange
 from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone
 from agent_memory.rules.plan import DaySpend
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo, Work
+from agent_memory.rules.run_log import LoggedAction, LoggedRun
 from agent_memory.session.history import History, Role, SessionMark, ToolCall, TranscriptEnd, Turn
 from agent_memory.session.queue import InboxEntry, InlineNote, Pending
 from agent_memory.store.bookkeeping import (

@@ -16,20 +16,9 @@ from agent_memory.capture.hook_files import LOG_NAME, log_hook_problem
 from agent_memory.care.health import Health
 from agent_memory.errors import AgentMissing, Error, PathRefused, RunNotFound, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness, MemoryEntry, Meta
-from agent_memory.rules.change import (
-    Applied,
-    Change,
-    FileChange,
-    FileState,
-    Footprint,
-    LoggedAction,
-    LoggedRun,
-    Receipt,
-    RunKind,
-    SectionChange,
-    Undoing,
-)
+from agent_memory.rules.change import Applied, Change, FileChange, FileState, Footprint, Receipt, SectionChange
 from agent_memory.rules.run import KeptReply, Run, Settled
+from agent_memory.rules.run_log import LoggedAction, LoggedRun, RunKind, Undoing
 from agent_memory.session.queue import InboxEntry, Outcome, Pending, SessionFile
 from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.run_files import (

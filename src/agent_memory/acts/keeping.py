@@ -19,7 +19,8 @@ from agent_memory.note.note import GLOBAL_SCOPE, Listed, Listing, Sensitivity, U
 from agent_memory.note.tagging import VOCABULARY_KEY, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.change import Dropped, short_id
+from agent_memory.rules.change import Dropped
+from agent_memory.rules.run_log import short_id
 from agent_memory.store.bookkeeping import StateValue, key_problem, state_value
 from agent_memory.store.recorded_writes import ActRuns, RecordedWrites
 from agent_memory.text.ids import DEFAULT_PREFIX, normal_tag

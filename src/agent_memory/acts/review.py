@@ -35,7 +35,7 @@ from agent_memory.note.note import (
 from agent_memory.recall.grounding import COMMAND_SECONDS, Grounding, Named, is_gone
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.analyze import analyze_features
-from agent_memory.rules.change import Change, ChangeGroup, Dropped, LoggedRun, Receipt, short_id
+from agent_memory.rules.change import Change, ChangeGroup, Dropped, Receipt
 from agent_memory.rules.drafts import CHANGES_NOTHING, promoted, superseding, taken_ids
 from agent_memory.rules.features import AnalysisFacts
 from agent_memory.rules.findings import FindingKind
@@ -44,6 +44,7 @@ from agent_memory.rules.information import KEPT_SHARE, distinct_lines, lost_cont
 from agent_memory.rules.plan import DefragFacts, DefragProposal, Merge
 from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.rules.plan_window import IS_NEWER, STORED_ALREADY
+from agent_memory.rules.run_log import LoggedRun, short_id
 from agent_memory.store.bookkeeping import REVIEW_MARK, TOMBSTONE, ReviewMark, rejected_path, review_mark, review_path
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.instants import DAY_MS, day_of, has_passed

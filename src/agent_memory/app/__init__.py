@@ -639,7 +639,7 @@ class Memory:
                 self._finish_forgetting()
             undone = unwrap(late.undo.undo(self._undo_io(), name, dry_run=dry_run))
         hidden = self.reading.hidden_ids()
-        actions = late.change.without_words(undone.actions, hidden)
+        actions = late.run_log.without_words(undone.actions, hidden)
         return evolve(undone, actions=actions, undid=undone.undid.without(hidden), root=undone.root.without(hidden))
 
     def _undo_io(self) -> late.undo.UndoIo:
@@ -689,16 +689,16 @@ class Memory:
 
     # -- search and inject --------------------------------------------------------------------------------------------
 
-    def search(self, request: late.search_values.SearchRequest) -> Result[late.search_values.SearchAnswer, Error]:
+    def search(self, request: late.hits.SearchRequest) -> Result[late.hits.SearchAnswer, Error]:
         """Returns the best notes for a query that are told in the working directory. Counts no read."""
-        meanings = "" if request.mode is late.search_values.Mode.BM25 else self.meanings
+        meanings = "" if request.mode is late.hits.Mode.BM25 else self.meanings
         here = self.notes_here
         return late.searching.search_here(
             late.searching.Searching(here, self.index, meanings, self.clock, self.caller), here, request
         )
 
     def search_sessions(
-        self, request: late.search_values.SearchRequest, progress: Progress = _silent
+        self, request: late.hits.SearchRequest, progress: Progress = _silent
     ) -> Result[late.session_search.SaidAnswer, Error]:
         """Returns what was said in kept sessions, the best first."""
         scope_of = self.session_scopes()
@@ -934,7 +934,7 @@ class Memory:
         def grounding(stored: StoredEntry) -> tuple[Grounding, ...]:
             return self.grounding(stored).get(stored.meta.id, ())
 
-        def revisions(path: str, most: int) -> Result[tuple[late.change.Revision, ...], Error]:
+        def revisions(path: str, most: int) -> Result[tuple[late.run_log.Revision, ...], Error]:
             return late.git_history.revisions_of(self.git_process, path, most) if with_commits else Success(())
 
         why = unwrap(late.why_note.note_history(id, reading, self.log, revisions, told_where, grounding))
@@ -964,7 +964,7 @@ class Memory:
             self.inbox.recent(),
             self.history_index.database.read(late.kept_histories_files.indexed_parts).values(),
             self.session_scopes(),
-            unwrap(self.log.runs(late.change.KEEP_RUNS)),
+            unwrap(self.log.runs(late.run_log.KEEP_RUNS)),
             self.reading.seen(notes),
             DeliveryLog(self.real_root).deliveries(),
             unwrap(self.ledger.totals()),
@@ -980,7 +980,7 @@ class Memory:
     @as_result
     def run_diff(
         self, name: str | None = None, *, backwards: bool = False
-    ) -> tuple[late.change.LoggedRun, tuple[late.diffs.DiffPart, ...]]:
+    ) -> tuple[late.run_log.LoggedRun, tuple[late.diffs.DiffPart, ...]]:
         """Returns what a run changed, or, backwards, what undoing it would change. It shows nothing of hidden notes."""
         run = (
             late.undo.newest_run(self.log, lambda run: run.kept)
@@ -992,7 +992,7 @@ class Memory:
         hidden = self.reading.hidden_ids()
         return run.without(hidden), late.diffs.diff_parts(footprint, self._titles(), hidden)
 
-    def shown_runs(self, runs: Iterable[late.change.LoggedRun]) -> tuple[late.change.LoggedRun, ...]:
+    def shown_runs(self, runs: Iterable[late.run_log.LoggedRun]) -> tuple[late.run_log.LoggedRun, ...]:
         """Returns the runs without the words about notes that are hidden."""
         hidden = self.reading.hidden_ids()
         return tuple(each.without(hidden) for each in runs)
@@ -1049,7 +1049,7 @@ class Memory:
             spend=unwrap(self.spend.days()),
             captures=unwrap(late.inbox_files.captures(self.real_root)),
             deliveries=DeliveryLog(self.real_root).deliveries(),
-            runs=unwrap(self.log.runs(late.change.MOST_RUNS)),
+            runs=unwrap(self.log.runs(late.run_log.MOST_RUNS)),
         )
 
     @as_result

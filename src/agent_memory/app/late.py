@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from agent_memory.note import tagging
     from agent_memory.pipelines import backfill, consolidate, defrag, handing_over, undo
     from agent_memory.prompt import prompt
-    from agent_memory.recall import embedding, known_notes, note_index, search_values, searching, session_search
-    from agent_memory.rules import change, forgotten, run
+    from agent_memory.recall import embedding, hits, known_notes, note_index, searching, session_search
+    from agent_memory.rules import change, forgotten, run, run_log
     from agent_memory.section import publishing, targets
     from agent_memory.session import found_session, history, queue, turns
     from agent_memory.setup import installation, plan, scheduling

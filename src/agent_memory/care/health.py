@@ -23,8 +23,8 @@ from agent_memory.ports import Agent
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog
 from agent_memory.recall.reading import Reading
 from agent_memory.results import unwrap, warning_of
-from agent_memory.rules.change import LoggedRun
 from agent_memory.rules.plan import DaySpend
+from agent_memory.rules.run_log import LoggedRun
 from agent_memory.session.queue import FailedEntry, Trouble
 from agent_memory.setup.schedule import JobHealth, job_healths
 from agent_memory.store.bookkeeping import SpendLedgerFiles

@@ -12,8 +12,8 @@ from attrs import frozen
 
 from agent_memory.note.note import Meta, Origin, Status, Tier
 from agent_memory.recall.delivery_log import Delivery
-from agent_memory.rules.change import LoggedRun
 from agent_memory.rules.plan import Spend
+from agent_memory.rules.run_log import LoggedRun
 from agent_memory.store.usage_ledger import DayReads
 from agent_memory.text.instants import DAY_MS, day_of
 

@@ -34,8 +34,9 @@ from agent_memory.note.note_format import read_note
 from agent_memory.recall.grounding import Grounding
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.rules.change import MOST_RUNS, FileChange, FileState, Footprint, LoggedRun, Revision, short_id
+from agent_memory.rules.change import FileChange, FileState, Footprint
 from agent_memory.rules.forgotten import EntryTombstone, forgotten_note
+from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, Revision, short_id
 from agent_memory.rules.tiers import score_parts, why_not_nearer
 from agent_memory.session.history import resume_command
 from agent_memory.store.diffs import diff_of_texts

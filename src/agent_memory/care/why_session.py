@@ -21,7 +21,8 @@ from agent_memory.note.note import Listed, Meta, Usage, reads_of
 from agent_memory.recall.delivery_log import Delivery
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.change import MOST_RUNS, Change, LoggedRun, entries_written, short_id
+from agent_memory.rules.change import Change, entries_written
+from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, short_id
 from agent_memory.session.history import SessionMark, resume_command
 from agent_memory.session.queue import MAX_ATTEMPTS, InboxEntry, Trouble, queue_key, session_id_of
 from agent_memory.store.bookkeeping import SessionMarks

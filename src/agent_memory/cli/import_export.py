@@ -18,7 +18,8 @@ from agent_memory.errors import UsageInvalid
 from agent_memory.imports.exporting import FORMATS, json_lines
 from agent_memory.imports.importing import SOURCES, Imported
 from agent_memory.results import unwrap
-from agent_memory.rules.change import RenderedSection, short_id
+from agent_memory.rules.change import RenderedSection
+from agent_memory.rules.run_log import short_id
 from agent_memory.section.section_splice import rule_head
 from agent_memory.text.plain_text import counted
 

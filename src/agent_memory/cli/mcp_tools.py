@@ -25,8 +25,8 @@ from agent_memory.note.note import GLOBAL_SCOPE, WITHHELD, Harness, Importance, 
 from agent_memory.recall.assembling import SESSION_START
 from agent_memory.recall.candidates import InjectRequest
 from agent_memory.recall.grounding import Grounding, grounding_mark
+from agent_memory.recall.hits import Mode, SearchHit, SearchRequest
 from agent_memory.recall.reading import ListFilter
-from agent_memory.recall.search_values import Mode, SearchHit, SearchRequest
 from agent_memory.recall.session_search import SaidTurn
 from agent_memory.redaction.redact import stored_line
 from agent_memory.results import as_result, unwrap

@@ -27,7 +27,7 @@ from agent_memory.errors import EntryChanged, EntryNotFound, Error, StoreIo, Usa
 from agent_memory.note.note import SKILL_TAG, Listed, MemoryEntry, StoredEntry
 from agent_memory.note.note_format import render_note
 from agent_memory.results import unwrap
-from agent_memory.rules.change import short_id
+from agent_memory.rules.run_log import short_id
 from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import counted, with_hidden_shown
 

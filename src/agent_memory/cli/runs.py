@@ -14,9 +14,10 @@ from agent_memory.errors import UsageInvalid
 from agent_memory.pipelines.undo import called, sentence_of
 from agent_memory.recall.reading import ListFilter
 from agent_memory.results import unwrap
-from agent_memory.rules.change import Change, ChangeGroup, LoggedRun, entries_written, short_id
+from agent_memory.rules.change import Change, ChangeGroup, entries_written
 from agent_memory.rules.plan import ids_of, kind_of
 from agent_memory.rules.run import DefragRun, Run
+from agent_memory.rules.run_log import LoggedRun, short_id
 from agent_memory.session.queue import FileSnapshot, session_id_of
 from agent_memory.store.diffs import diff_parts, render_diff
 from agent_memory.store.run_json import outcome_document, plan_document

@@ -28,7 +28,7 @@ from agent_memory.documents import fields_of, rows_of, search_document
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind, Usage
 from agent_memory.recall.grounding import CHANGED, GONE, ground_lines
-from agent_memory.recall.search_values import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
+from agent_memory.recall.hits import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.results import unwrap, warning_of
 from agent_memory.text.ids import normal_tag, split_tags
 from agent_memory.text.instants import day_of, instant

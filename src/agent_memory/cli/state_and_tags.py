@@ -16,7 +16,8 @@ from agent_memory.documents import json_of, rows_of, scopes_document
 from agent_memory.errors import StateNotFound, UsageInvalid
 from agent_memory.note.tagging import Standing
 from agent_memory.results import unwrap
-from agent_memory.rules.change import Dropped, short_id
+from agent_memory.rules.change import Dropped
+from agent_memory.rules.run_log import short_id
 from agent_memory.store.bookkeeping import StateValue
 from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import clean_text, counted, one_line

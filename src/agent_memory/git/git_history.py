@@ -30,7 +30,6 @@ from agent_memory.git.git_process import OURSELVES, GitProcess, directory_of, fa
 from agent_memory.note.note_format import id_in_name
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.change import Revision
 from agent_memory.rules.commit_message import (
     IGNORE_FILE,
     IGNORE_TEXT,
@@ -44,6 +43,7 @@ from agent_memory.rules.commit_message import (
     path_problem,
     wanted_of,
 )
+from agent_memory.rules.run_log import Revision
 from agent_memory.text.json_shape import is_list, is_object
 from agent_memory.text.plain_text import one_line
 

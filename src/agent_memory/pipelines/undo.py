@@ -16,18 +16,9 @@ from returns.result import Result
 from agent_memory.errors import Error, MarkersAmbiguous, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.note.note import TIERS_FILE, secret_ids
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.rules.change import (
-    CHANGED_SINCE,
-    FileChange,
-    Footprint,
-    LoggedAction,
-    LoggedRun,
-    SectionChange,
-    Undoing,
-    fold_files,
-    short_id,
-)
+from agent_memory.rules.change import CHANGED_SINCE, FileChange, Footprint, SectionChange, fold_files
 from agent_memory.rules.findings import store_fingerprint
+from agent_memory.rules.run_log import LoggedAction, LoggedRun, Undoing, short_id
 from agent_memory.section.section_splice import restore_section
 from agent_memory.store.diffs import logged_changes, note_changes
 from agent_memory.text.plain_text import counted

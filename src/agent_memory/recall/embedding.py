@@ -30,7 +30,7 @@ from returns.result import Failure
 from agent_memory.errors import Error
 from agent_memory.files.paths import as_store_io
 from agent_memory.files.root import local_state_directory
-from agent_memory.recall.search_values import Nearness
+from agent_memory.recall.hits import Nearness
 from agent_memory.results import as_result, unwrap
 from agent_memory.text.plain_text import counted
 

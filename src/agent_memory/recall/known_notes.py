@@ -13,8 +13,8 @@ from agent_memory.note.note import GLOBAL_SCOPE, Listed, StoredEntry
 from agent_memory.note.terms import query_words
 from agent_memory.ports import Embedder
 from agent_memory.recall.embedding import cosine
+from agent_memory.recall.hits import Matches, SearchRequest
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.recall.search_values import Matches, SearchRequest
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.features import claims_of
 from agent_memory.rules.similarity import LEAST_SHARED, Subject, meaning_text, similar_among

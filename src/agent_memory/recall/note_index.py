@@ -10,6 +10,7 @@ from agent_memory.files.paths import real_root
 from agent_memory.note.note import Listed, Relation
 from agent_memory.note.note_format import parse_listed
 from agent_memory.note.terms import QueryWord
+from agent_memory.recall.hits import MatchedWord, Matches, Neighbour, NoteLink, SearchRequest
 from agent_memory.recall.ranking import (
     idf,
     rarest,
@@ -20,7 +21,6 @@ from agent_memory.recall.ranking import (
     standing_for,
     stretched,
 )
-from agent_memory.recall.search_values import MatchedWord, Matches, Neighbour, NoteLink, SearchRequest
 from agent_memory.results import as_result
 from agent_memory.store.note_files import is_text
 from agent_memory.store.store_database import FollowedFiles, StoreDatabase

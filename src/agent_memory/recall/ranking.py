@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from agent_memory.note.note import GLOBAL_SCOPE, Importance, Listed, Relation
 from agent_memory.note.terms import QueryWord, slips_between
-from agent_memory.recall.search_values import MatchedWord, Neighbour, NoteLink, ScorePart, TermPart
+from agent_memory.recall.hits import MatchedWord, Neighbour, NoteLink, ScorePart, TermPart
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.plain_text import first_few

@@ -1,4 +1,4 @@
-"""The service behind `memory search`; its requests and answers are in `search_values`. Unlike `reading`, it counts no
+"""The service behind `memory search`; its requests and answers are in `hits`. Unlike `reading`, it counts no
 read."""
 
 from __future__ import annotations
@@ -13,6 +13,17 @@ from attrs import evolve, frozen
 from agent_memory.errors import EntryNotFound, Error, UsageInvalid
 from agent_memory.note.note import Listed, Relation, Tier, TierList, tiers_of
 from agent_memory.note.terms import QueryWord, query_words, weighed_words
+from agent_memory.recall.hits import (
+    MAX_HITS,
+    Matches,
+    Mode,
+    Nearness,
+    NoteLink,
+    ScorePart,
+    SearchAnswer,
+    SearchHit,
+    SearchRequest,
+)
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.ranking import (
     MEANING,
@@ -28,17 +39,6 @@ from agent_memory.recall.ranking import (
     weigh,
     with_successors,
     with_words,
-)
-from agent_memory.recall.search_values import (
-    MAX_HITS,
-    Matches,
-    Mode,
-    Nearness,
-    NoteLink,
-    ScorePart,
-    SearchAnswer,
-    SearchHit,
-    SearchRequest,
 )
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.store.store_files import SHARED_SCOPE

@@ -9,9 +9,9 @@ from attrs import frozen
 
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.note.terms import query_words
+from agent_memory.recall.hits import MAX_HITS, Matches, SearchRequest, snippet_of
 from agent_memory.recall.note_index import SAID, matched_words
 from agent_memory.recall.ranking import for_period, for_place, periods_in, strength_of
-from agent_memory.recall.search_values import MAX_HITS, Matches, SearchRequest, snippet_of
 from agent_memory.results import as_result, unwrap
 from agent_memory.session.history import Role, Turn, resume_command
 from agent_memory.session.own_marks import machine_text, marked_review

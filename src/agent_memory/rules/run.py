@@ -10,9 +10,10 @@ from attrs import frozen
 
 from agent_memory.errors import Error
 from agent_memory.note.note import Listing, StoredEntry, TierList, Usage
-from agent_memory.rules.change import Applied, LoggedAction, LoggedRun, Published, Receipt
+from agent_memory.rules.change import Applied, Published, Receipt
 from agent_memory.rules.findings import Analysis, Finding
 from agent_memory.rules.plan import Deferred, DefragPlan, DefragProposal, Plan, SessionRequest
+from agent_memory.rules.run_log import LoggedAction, LoggedRun
 from agent_memory.session.history import History, SessionMark, Turn
 from agent_memory.session.queue import Outcome, Pending, Quarantined, Trouble
 from agent_memory.text.plain_text import counted, one_line

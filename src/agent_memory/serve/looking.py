@@ -51,11 +51,11 @@ from agent_memory.pipelines.undo import chosen_run
 from agent_memory.ports import Notes
 from agent_memory.recall.candidates import barrier
 from agent_memory.recall.delivery_log import DeliveryLog
+from agent_memory.recall.hits import MAX_HITS, SearchHit, SearchRequest
 from agent_memory.recall.moment import ASKED, MAX_PROMPT_CHARS, START, Moment
 from agent_memory.recall.reading import LinkSheet, ListFilter, ShownEntry
-from agent_memory.recall.search_values import MAX_HITS, SearchHit, SearchRequest
 from agent_memory.results import unwrap
-from agent_memory.rules.change import KEEP_RUNS
+from agent_memory.rules.run_log import KEEP_RUNS
 from agent_memory.serve.application import Asked, Shown
 from agent_memory.store.diffs import DiffPart
 from agent_memory.text.instants import day_of

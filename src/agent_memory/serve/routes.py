@@ -26,10 +26,10 @@ from agent_memory.documents import (
 from agent_memory.errors import EntryChanged, EntryInvalid, Error, UsageInvalid
 from agent_memory.note.note import Harness, Kind, Listed, MemoryEntry, StoredEntry, shown_to_agents
 from agent_memory.pipelines.undo import sentence_of
-from agent_memory.recall.search_values import MAX_HITS, SearchRequest
+from agent_memory.recall.hits import MAX_HITS, SearchRequest
 from agent_memory.results import unwrap
-from agent_memory.rules.change import KEEP_RUNS
 from agent_memory.rules.drafts import NoteDraft
+from agent_memory.rules.run_log import KEEP_RUNS
 from agent_memory.serve import looking
 from agent_memory.serve.application import Asked, Done, Route, Shown
 from agent_memory.serve.looking import read_shown, text_of

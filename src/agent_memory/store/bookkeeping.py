@@ -18,9 +18,10 @@ from agent_memory.note.note import Harness
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result
-from agent_memory.rules.change import FileState, Footprint, Undoing, UndoneMark
+from agent_memory.rules.change import FileState, Footprint
 from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
 from agent_memory.rules.plan import DaySpend, Spend, with_added
+from agent_memory.rules.run_log import Undoing, UndoneMark
 from agent_memory.session.history import SessionMark
 from agent_memory.text.ids import ID_PATTERN, normal_tag, slug_beginning, slug_of
 from agent_memory.text.instants import Instant, day_of

@@ -11,7 +11,8 @@ from attrs import define, evolve, field, frozen
 from agent_memory.errors import EntryUnreadable
 from agent_memory.note.note import TIERS_FILE
 from agent_memory.note.note_format import id_in_name, read_note, title_in_name
-from agent_memory.rules.change import FileChange, FileState, Footprint, LoggedAction, fold_files, logged_action
+from agent_memory.rules.change import FileChange, FileState, Footprint, fold_files
+from agent_memory.rules.run_log import LoggedAction, logged_action
 from agent_memory.store.note_files import parse_tiers
 from agent_memory.text.ids import is_id
 from agent_memory.text.plain_text import one_line

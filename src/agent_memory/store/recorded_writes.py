@@ -14,16 +14,8 @@ from agent_memory.files.locks import Locks
 from agent_memory.note.note import Listed, MemoryEntry, Meta, Tier, TierList
 from agent_memory.ports import Clock, Recorder
 from agent_memory.results import unwrap, warning_of
-from agent_memory.rules.change import (
-    Change,
-    ChangeGroup,
-    LoggedRun,
-    Published,
-    Receipt,
-    RunKind,
-    SectionChange,
-    logged_actions,
-)
+from agent_memory.rules.change import Change, ChangeGroup, Published, Receipt, SectionChange
+from agent_memory.rules.run_log import LoggedRun, RunKind, logged_actions
 from agent_memory.store.run_files import RunLog
 from agent_memory.store.store_files import Store
 

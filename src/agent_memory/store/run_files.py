@@ -36,23 +36,20 @@ from agent_memory.files.paths import (
 )
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.change import (
+from agent_memory.rules.change import Change, Footprint, SectionChange, fold_files
+from agent_memory.rules.plan import Deferred
+from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
+from agent_memory.rules.run_log import (
     KEEP_DAYS,
     KEEP_RUNS,
-    Change,
-    Footprint,
     LoggedAction,
     LoggedRun,
-    SectionChange,
     Undoing,
     UndoneMark,
-    fold_files,
     is_named,
     undone_by,
     undone_fingerprints,
 )
-from agent_memory.rules.plan import Deferred
-from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
 from agent_memory.store.bookkeeping import FOOTPRINT, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT
 from agent_memory.store.diffs import logged_changes, note_changes
 from agent_memory.store.run_json import (

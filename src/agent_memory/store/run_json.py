@@ -11,9 +11,10 @@ from attrs import evolve, fields
 
 from agent_memory.errors import Error
 from agent_memory.note.note import TierList
-from agent_memory.rules.change import Change, LoggedAction, LoggedRun, logged_actions
+from agent_memory.rules.change import Change
 from agent_memory.rules.plan import Action, Deferred, DefragProposal, Plan
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
+from agent_memory.rules.run_log import LoggedAction, LoggedRun, logged_actions
 from agent_memory.session.queue import Outcome, Retrieval, session_id_of
 from agent_memory.text.instants import iso_of
 from agent_memory.text.json_codec import Converter, Documents, Format, InvalidValue, load_bytes, written

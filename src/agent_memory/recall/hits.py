@@ -1,4 +1,4 @@
-"""What a search is asked and answers, and what the index finds."""
+"""What a search is asked and answers: requests, hits, the passage that is shown of each, and what the index finds."""
 
 from __future__ import annotations
 
