@@ -316,6 +316,11 @@ class Memory:
         known, holds_back = lambda: self.known, self.config.review.before
         return late.service.MemoryService(self.writes, self.ledger, self.clock, known, self.kept_vocabulary, holds_back)
 
+    def remember(self, draft: late.drafts.NoteDraft) -> Result[late.service.Remembered, Error]:
+        """Stores a note that is written in the working directory (`MemoryService.remember`)."""
+        here, commit = self.scope_here(), self.checkout.commit
+        return self.service.remember(evolve(draft, cwd=self.cwd, here=here, commit=commit))
+
     @cached_property
     def _vocabulary_file(self) -> late.bookkeeping.TagVocabularyFile:
         return late.bookkeeping.TagVocabularyFile(self.root)

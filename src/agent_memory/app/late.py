@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines import backfill, consolidate, defrag, handing_over, undo
     from agent_memory.prompt import prompt
     from agent_memory.recall import embedding, hits, known_notes, note_index, searching, session_search
-    from agent_memory.rules import change, forgotten, run, run_log
+    from agent_memory.rules import change, drafts, forgotten, run, run_log
     from agent_memory.section import publishing, targets
     from agent_memory.session import found_session, history, queue, turns
     from agent_memory.setup import installation, plan, scheduling

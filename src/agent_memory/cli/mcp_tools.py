@@ -262,14 +262,11 @@ def write_context(
         tags=tuple(tags),
         kind=kind or next((Kind(tag) for tag in named if tag in tuple(Kind)), Kind.FACT),
         scope=memory.scope_here() if scope is Scope.REPO else GLOBAL_SCOPE,
-        here=memory.scope_here(),
-        commit=memory.checkout.commit,
         importance=importance,
-        cwd=memory.cwd,
         agent=agent,
         expiry=Expiry(None if ttl_days is None else memory.clock.now_ms() + round(ttl_days * DAY_MS)),
     )
-    remembered = unwrap(memory.service.remember(draft))
+    remembered = unwrap(memory.remember(draft))
     meta = remembered.stored.meta
     if remembered.existing:
         return f"Already stored, so nothing was written: {_changed(meta)}"

@@ -78,12 +78,9 @@ def _remember(arguments: argparse.Namespace, console: Console) -> None:
         kind=arguments.kind,
         importance=arguments.importance,
         sensitivity=arguments.sensitivity,
-        cwd=memory.cwd,
         supersedes=tuple(arguments.supersedes),
-        here=memory.scope_here(),
-        commit=memory.checkout.commit,
     )
-    remembered = unwrap(memory.service.remember(draft))
+    remembered = unwrap(memory.remember(draft))
     meta = remembered.stored.meta
     said = (
         f"Already stored as {meta.id}  {title_for(memory.caller, remembered.stored.listed)}"

@@ -94,10 +94,8 @@ def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) 
     drafts, renewals = window.drafts(change_set.entries)
     drafts = window.without_doubles(drafts)
     targets = window.targets(drafts)
-    # Reported in this order, though retirements must be known first.
-    retired, not_retired = window.supersede(drafts)
+    retired = window.supersede(drafts)
     created = window.create(drafts, retired, targets)
-    window.dropped += not_retired
     updated = window.update((*renewals, *change_set.updates), targets)
     plan = _merged(so_far, (*created, *(change for each in retired.values() for change in each), *updated), facts)
     skipped = stored_line(change_set.skipped, _MAX_SKIPPED_CHARS) if change_set.skipped else so_far.skipped
@@ -178,6 +176,9 @@ class _Draft:
 
 @define(slots=False)
 class _Window:
+    """Plans one reply, in the order of these steps: `drafts`, `without_doubles`, `supersede`, `create`, `update`. Each adds
+    what it leaves out to `dropped`, and what it uses up (ids, refs, notes) to what the next ones go by."""
+
     facts: PlanFacts
     so_far: Plan
     dropped: list[Dropped] = field(factory=list[Dropped])
@@ -327,10 +328,9 @@ class _Window:
 
     # -- entries that are there ---------------------------------------------------------------------------------------
 
-    def supersede(self, drafts: Iterable[_Draft]) -> tuple[Mapping[str, Sequence[Change]], list[Dropped]]:
-        """Returns by draft the notes that it may retire, and the reasons for those that no draft may retire."""
+    def supersede(self, drafts: Iterable[_Draft]) -> Mapping[str, Sequence[Change]]:
+        """Returns by draft the notes that it retires."""
         retired: dict[str, list[Change]] = {}
-        dropped: list[Dropped] = []
         for draft in drafts:
             for id in dict.fromkeys(draft.proposed.supersedes):
                 problems = self._protection(id)
@@ -343,13 +343,13 @@ class _Window:
                     elif GLOBAL_SCOPE not in scopes and scopes[0] != scopes[1]:
                         problems = ("it belongs to another repository",)
                 if problems:
-                    dropped.append(Dropped(id, tuple(f"not superseded: {problem}" for problem in problems)))
+                    self.dropped.append(Dropped(id, tuple(f"not superseded: {problem}" for problem in problems)))
                     continue
                 old = self.facts.shown[id]
                 until_ms = max(draft.meta.created_at_ms, old.meta.valid_from_ms or old.meta.created_at_ms)
                 retired.setdefault(draft.meta.id, []).append(Change.retire(id, old.listed.content_hash, until_ms))
                 self._changed.add(id)
-        return retired, dropped
+        return retired
 
     def update(self, updates: Iterable[ProposedUpdate], targets: Targets) -> list[Change]:
         """Returns the updates as changes."""

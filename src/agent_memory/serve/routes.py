@@ -51,18 +51,14 @@ NOTE_ACTS = (*_NOTE_ACTS, "edit")
 def remember(asked: Asked) -> Done:
     """Stores a note that the person writes, or finds the one that says the same."""
     memory = asked.acting
-    here = memory.scope_here()
     draft = NoteDraft(
         asked.needed("body").replace("\r\n", "\n"),
         title=asked.text("title"),
         tags=asked.tags(),
         kind=asked.word("kind", Kind) or Kind.FACT,
-        scope=_scope_of(asked) or here,
-        cwd=memory.cwd,
-        here=here,
-        commit=memory.checkout.commit,
+        scope=_scope_of(asked) or memory.scope_here(),
     )
-    found = unwrap(memory.service.remember(draft))
+    found = unwrap(memory.remember(draft))
     listed = found.stored.listed
     asked.said.extend(f"It contradicts {each.meta.id}: {each.meta.title}" for each in found.contradicted)
     document = entry_document(listed, None, found.stored.body, tier=asked.looking.reading.tier_of(listed))
