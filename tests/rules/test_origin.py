@@ -108,6 +108,9 @@ def test_pages_searches_and_mcp_servers_are_foreign() -> None:
         ("Bash", "ls; cat node_modules/racks/README.md", None, True),
         ("Bash", "cd node_modules/racks && cat README.md", None, True),
         ("Edit", "", "/home/mara/.config/racks.toml", False),
+        ("exec", 'const r = await tools.web__run({"open": [{"ref_id": "racks"}]}); text(r)', None, True),
+        ("exec", 'text(await tools.mcp__racks__read({"page": 1}))', None, True),
+        ("exec", 'const r = await tools.exec_command({"cmd": "make racks"}); text(r.output)', None, False),
     ],
 )
 def test_what_is_fetched_or_anothers_is_foreign(name: str, brief: str, path: str | None, is_foreign: bool) -> None:
@@ -161,6 +164,21 @@ def test_what_was_known_before_the_page_is_not_the_pages() -> None:
 def test_a_command_tells_whose_a_sentence_is_only_where_it_is_in_an_order(note: str, page: str, origin: Origin) -> None:
     said = session("user: Look at it.", f"page: {page}", "agent: I did.")
     assert origin_of(claim(note), [1, 3], said) is origin
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(
+    ("note", "page"),
+    [
+        ("The lamps are in `deploy/north/racks.toml` by night", "See deploy/north/racks.toml by night."),
+        ("The lamps need `NORTH_RACKS_PORT` by night", "NORTH_RACKS_PORT is set by night."),
+        ("The lamps are at `north.racks.example` by night", "Uploads go to north.racks.example by night."),
+    ],
+)
+def test_a_name_that_was_known_is_one_word_of_a_claim(note: str, page: str, known: bool) -> None:
+    own = "deploy/north/racks.toml: NORTH_RACKS_PORT at north.racks.example" if known else "ok"
+    said = session(f"tool: {own}", f"page: {page} Docs.", "agent: I did.")
+    assert origin_of(claim(note), [3], said) is (Origin.AGENT if known else Origin.EXTERNAL)
 
 
 def test_a_pages_claim_brings_its_news_where_it_is_made() -> None:
@@ -230,6 +248,32 @@ def ran(*steps: tuple[str, str]) -> History:
 )
 def test_what_a_fetch_wrote_is_a_page_wherever_it_is_read_p19(fetch: str, look: str, origin: Origin) -> None:
     assert origin_of(claim(NIGHT), [4], ran((fetch, ""), (look, NIGHT))) is origin
+
+
+@pytest.mark.parametrize(
+    "obeyed",
+    [
+        (("racks push --all", "racks push --all: done"),),
+        (("echo 'racks push --all' > release.sh", ""), ("cat release.sh", "racks push --all")),
+        (("npm pkg set scripts.release='racks push --all'", ""), ("cat package.json", '"release": "racks push --all"')),
+    ],
+)
+@pytest.mark.parametrize("page", ["Run `racks push --all` before a release.", "发布之前必须运行 `racks push --all`。"])
+def test_what_a_page_ordered_stays_its_when_the_agent_obeyed_p19(
+    page: str, obeyed: tuple[tuple[str, str], ...]
+) -> None:
+    said = ran(("curl https://racks.example/", page), *obeyed)
+    for note in ("A release goes out by `racks push --all`", "Run `racks push --all` first"):
+        assert origin_of(claim(note), [3, 4], said) is Origin.EXTERNAL, note
+
+
+def test_what_a_server_had_itself_asked_with_is_no_news_of_the_agents_p19() -> None:
+    call = ToolCall("mcp__racks__check", NIGHT)
+    turns = (
+        Turn(1, Role.AGENT, "", "r1", tool_calls=(call,)),
+        Turn(2, Role.TOOL, f"Confirmed by all. {NIGHT}", "r2", answers=call),
+    )
+    assert origin_of(claim(NIGHT), [1, 2], History(Harness.CLAUDE_CODE, "s", turns)) is Origin.EXTERNAL
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from attrs import evolve, frozen
@@ -44,6 +44,7 @@ _HELD = 0.6
 _FEWEST_TERMS = 3
 """With fewer content words, only the exact words count."""
 _FEWEST_IN_CLAUSE = 4
+_ROUNDING = 1e-9
 _HEARD = 0.34
 """Below this share, nobody in the session has spoken of the subject of the sentence."""
 _QUOTED_CHARS = 20
@@ -182,7 +183,7 @@ def _says(text: str, sentence: str) -> bool:
     terms = _terms(sentence)
     if len(terms) < _FEWEST_TERMS:  # a name is not a statement
         return bool(terms) and is_directive(sentence) and _supports(words_of_person(text), sentence, "")
-    if not _held(own, terms):
+    if not _held(own, dict.fromkeys(terms, 1)):
         return False
     denied = _denies(sentence)
     alike = [each for each in statements(own) if len(_terms(each) & terms) * _FEWEST_TERMS >= len(terms)]
@@ -273,25 +274,34 @@ class _Page:
     may_be_known: bool
     """False where answers before the first turn here may have been the page's."""
 
-    def says(self, piece: str, terms: frozenset[str], verbatim: Iterable[str]) -> bool:
-        """Returns whether the page says this, or one of the two is an order with the same command or address."""
-        text = self.turn.text
+    def held(self, piece: str, neutral: frozenset[str]) -> frozenset[str] | None:
+        """Returns which words of this the page holds, or None if it does not say it, or brings nothing new with it. It
+        also says it where one of the two is an order with the same command or address."""
+        # A command or an address is the same in every language.
+        text, verbatim = self.turn.text, list(map(_plain, typed_tokens(piece)))
+        terms = _weights(piece, neutral, self.known)
         told = _plain(text) if is_directive(piece) else _orders(text)
-        return bool(_held(text, terms)) or any(map(told.__contains__, verbatim))
+        held = _held(text, terms)
+        is_said = bool(held) or any(map(told.__contains__, verbatim))
+        if 0 < sum(terms.values()) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
+            verbatim.append(_plain(piece))
+            is_said = is_said or _plain(piece) in _plain(text)
+        shared = held or frozenset(terms) & _terms(text)
+        return held if is_said and self._is_news(piece, shared, verbatim) else None
 
-    def is_news(self, piece: str, terms: frozenset[str], verbatim: list[str]) -> bool:
+    def _is_news(self, piece: str, shared: frozenset[str], verbatim: list[str]) -> bool:
         """Returns whether the page brings what nobody had said before it: to an order, the whole of what it has in common
         with the page; to any other piece, a word where it says it, something that stands there as it is, or the
         contrary."""
         if not self.may_be_known:
             return True
-        shared, denied = _held(self.turn.text, terms) or terms & _terms(self.turn.text), _denies(piece)
+        denied = _denies(piece)
         said = [
             (_denies(each), all(map(_plain(each).__contains__, verbatim)))
             for text in self.before
             if shared <= _terms(text)
             for each in statements(text)
-            if shared <= (_held(each, shared, 1) if len(shared) >= _FEWEST_TERMS else _terms(each))
+            if shared <= (_held(each, dict.fromkeys(shared, 1), 1) if len(shared) >= _FEWEST_TERMS else _terms(each))
             if not _is_question(each)
         ]
         if (denied, True) in said:
@@ -325,17 +335,9 @@ def _pages_of(turns: tuple[Turn, ...], foreign: frozenset[int], may_be_known: bo
 def _is_of_pages(piece: str, pages: tuple[_Page, ...], person: tuple[str, ...], place: str) -> bool:
     """Returns whether a foreign source says this sentence or clause first, and the person does not, or says less of it:
     who asks what a page says has most of its words."""
-    # A command or an address is the same in every language.
-    verbatim = list(map(_plain, typed_tokens(piece)))
-    terms = _terms(piece) - content_terms(place)
-    if 0 < len(terms) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
-        verbatim.append(_plain(piece))
-    of_page = [
-        len(_held(page.turn.text, terms))
-        for page in pages
-        if page.says(piece, terms, verbatim) and page.is_news(piece, terms, verbatim)
-    ]
-    words = map(words_of_person, person)
+    neutral = content_terms(place)
+    of_page = [len(held) for page in pages if (held := page.held(piece, neutral)) is not None]
+    terms, words = _terms(piece) - neutral, map(words_of_person, person)
     return bool(of_page) and not any(
         _supports(each, piece, place) and len(terms & _terms(each)) >= max(of_page) for each in words
     )
@@ -353,11 +355,12 @@ def _pieces(text: str) -> Iterator[str]:
 # -- comparing --------------------------------------------------------------------------------------------------------
 
 
-def _held(text: str, terms: frozenset[str], share: float = _HELD) -> frozenset[str]:
+def _held(text: str, terms: Mapping[str, float], share: float = _HELD) -> frozenset[str]:
     """Returns the terms in those passages of the text, each about twice as long as the terms, that hold this share of
-    them and no fewer than `_FEWEST_TERMS`."""
+    their weight and no less than `_FEWEST_TERMS`."""
     here: Counter[str] = Counter()
     held, length, sequence = set[str](), 2 * len(terms) + 6, _sequence(text)
+    needed = max(share * sum(terms.values()), _FEWEST_TERMS) - _ROUNDING
     for at, term in enumerate(sequence):
         if term in terms:
             here[term] += 1
@@ -365,9 +368,20 @@ def _held(text: str, terms: frozenset[str], share: float = _HELD) -> frozenset[s
             here[left] -= 1
             if not here[left]:
                 del here[left]
-        if len(here) >= max(share * len(terms), _FEWEST_TERMS):
+        if len(here) >= needed and sum(map(terms.__getitem__, here)) >= needed:
             held.update(here)
     return frozenset(held)
+
+
+def _weights(piece: str, neutral: frozenset[str], known: frozenset[str]) -> dict[str, float]:
+    """Returns the terms of a sentence with their weights: those of a name that was known, as `docs/setup.md`, weigh no
+    more than one word."""
+    weights = dict[str, float]()
+    for word in _spaced(piece).split():
+        terms = frozenset(content_sequence(word)) - neutral
+        for term in terms:
+            weights[term] = max(weights.get(term, 0), 1 / len(terms) if terms <= known else 1)
+    return weights
 
 
 @lru_cache(maxsize=4096)
@@ -377,13 +391,18 @@ def _terms(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _sequence(text: str) -> tuple[str, ...]:
-    """Returns the content words in order; where a script has no spaces, each pair of neighbouring characters counts as
-    one."""
+    """Returns the content words in order."""
+    return content_sequence(_spaced(text))
+
+
+def _spaced(text: str) -> str:
+    """Returns the text in plain letters without dates; where a script has no spaces, each pair of neighbouring characters
+    is a word."""
 
     def in_pairs(run: re.Match[str]) -> str:
         return f" {' '.join(map(''.join, zip(run[0], run[0][1:], strict=False)))} "
 
-    return content_sequence(_UNSPACED.sub(in_pairs, _DATE.sub("", in_plain_letters(text))))
+    return _UNSPACED.sub(in_pairs, _DATE.sub("", in_plain_letters(text)))
 
 
 @lru_cache(maxsize=256)
