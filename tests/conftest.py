@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,10 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 os.fsync = lambda fd: None
 """Waiting for the disk takes most of the time of many tests, and shows none of them anything: those about power cuts watch the
 calls. Processes that tests start do wait."""
+
+IN_MEMORY, ROOM_BYTES = "/dev/shm", 4 << 30
+if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > ROOM_BYTES:
+    tempfile.tempdir = IN_MEMORY  # git and SQLite wait for the disk, too: a third of what a recorded write takes
 
 NO_HOME = "/dev/null/choose-a-home"
 """Below a character device nothing can be created, not even by root."""

@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.cli.mcp_server import MemoryServer
-from memory_process import PROGRAM
+from program_on_path import directory_of_memory
 
 T = TypeVar("T")
 CLIENT = wire.Implementation(name="cursor-vscode", version="1.2")
@@ -80,8 +80,8 @@ def served(warnings: list[str] | None = None, cwd: Path | None = None) -> Iterat
 
 def over_stdio(environ: Mapping[str, str], talk: Callable[[Client], Awaitable[T]], *, mode: Any = "legacy") -> T:
     """What `talk` says with `memory mcp` as a process of its own, which has ended when this returns."""
-    program, *words = PROGRAM
-    parameters = StdioServerParameters(command=program, args=[*words, "mcp"], env=dict(environ))
+    program = str(directory_of_memory() / "memory")
+    parameters = StdioServerParameters(command=program, args=["mcp"], env=dict(environ))
 
     async def talked() -> T:
         async with Client(parameters, client_info=CLIENT, mode=mode, read_timeout_seconds=LIMIT_SECONDS) as client:

@@ -15,7 +15,7 @@ AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    memory = Memory(home)
+    memory = Memory.unrecorded(home)
     for path in (CLAUDE, CODEX):
         (home / path).parent.mkdir()
     memory.configure(agentsMd={"targets": [f"~/{CLAUDE}", f"~/{CODEX}"]})

@@ -28,7 +28,7 @@ SESSION = "cccccccc-1111-4222-8333-444444444444"
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
     """A home whose repository `lamp` is where every payload says that it takes place."""
-    memory = Memory(tmp_path / "home")
+    memory = Memory.unrecorded(tmp_path / "home")
     git = memory.home / "lamp" / ".git"
     git.mkdir(parents=True)
     (git / "HEAD").write_text("ref: refs/heads/main\n")

@@ -23,6 +23,7 @@ from agent_memory.cli.mcp_server import MAX_LINE_BYTES
 from agent_memory.files.locks import Locks
 from mcp_clients import HELLO, called, over_stdio
 from memory_process import PROGRAM, Memory
+from program_on_path import directory_of_memory
 
 LIMIT_SECONDS = 60.0
 
@@ -273,7 +274,11 @@ class TestTheEnd:
 @contextmanager
 def _piped(memory: Memory) -> Iterator[Any]:
     with subprocess.Popen(
-        [*PROGRAM, "mcp"], env=memory.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [directory_of_memory() / "memory", "mcp"],
+        env=memory.environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
             yield process

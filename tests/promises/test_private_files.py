@@ -6,7 +6,8 @@ import stat
 import subprocess
 from pathlib import Path
 
-from memory_process import LIMIT_SECONDS, PROGRAM, Memory
+from memory_process import LIMIT_SECONDS, Memory
+from program_on_path import directory_of_memory
 from swept_scenes import FORGOTTEN, HOOKED, payload_of, talk
 
 CALLS: tuple[tuple[str, ...], ...] = (
@@ -38,7 +39,7 @@ def test_nobody_else_may_look(home: Path) -> None:
     for words in CALLS:
         first = next((memory.root / "topics").glob("*.md")).stem[-10:] if "read" in words else ""
         subprocess.run(
-            [*PROGRAM, *(first if word == "the first note" else word for word in words)],
+            [directory_of_memory() / "memory", *(first if word == "the first note" else word for word in words)],
             input=payload_of("UserPromptSubmit" if "inject" in words else "Stop", HOOKED, home),
             cwd=home,
             env=memory.environment(),
