@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import atexit
 import errno
-from collections.abc import Mapping
 from pathlib import Path
 
 from attrs import frozen
 
 from forked_program import ForkingServer
-from memory_process import LIMIT_SECONDS, NOTHING, Done, Memory
+from memory_process import LIMIT_SECONDS, Done, Memory
 from preloaded import compiled
 from swept_scenes import Scene
 
@@ -63,12 +62,6 @@ def calls_of(memory: Memory, scene: Scene) -> list[str]:
     done = struck(memory, Fault(0, NONE), scene, DISK_CALLS=str(log))
     assert done.code in scene.ends, done
     return log.read_text(errors="replace").replace(f"{memory.home}/", "").splitlines()
-
-
-def environment_of(memory: Memory, fault: Fault, further: Mapping[str, str] = NOTHING) -> dict[str, str]:
-    """For a process that is started anew, with the fault in it."""
-    preloaded = {"LD_PRELOAD": str(preloaded_library())}
-    return {**memory.environment({**fault.variables(memory.home), **further}), **preloaded}
 
 
 _servers: list[ForkingServer] = []

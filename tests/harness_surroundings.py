@@ -17,8 +17,6 @@ from agent_memory.note.note import Harness
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import InboxEntry, retrieval_of
 
-NOT_FOUND = StoreIo("program", "start", "ENOENT", "No such file or directory")
-
 
 def surroundings(home: Path | str, *roots: str, **environ: str) -> Surroundings:
     """A home in which no command is to be found, and these further transcript roots."""

@@ -50,20 +50,6 @@ def test_recorded_payloads(file: Path, root: Path, home: Path) -> None:
     assert problems_of(home) == []
 
 
-SHARED_RECORDED = {
-    *("post-compact", "pre-compact", "session-end", "stop", "stop-failure", "subagent-stop", "user-prompt-submit"),
-    *(
-        "session-start/resume",
-        "session-start/compact",
-        "_edge-cases/oversized-content",
-        "cwd-changed",
-        "subagent-start",
-    ),
-    "_edge-cases/unknown-future-event",
-}
-SHARED_PROBLEMS = {"_edge-cases/empty", "_edge-cases/missing-session-id", "_edge-cases/wrong-types"}
-
-
 # -- what is in the entry
 
 

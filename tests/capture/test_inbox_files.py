@@ -410,11 +410,6 @@ def test_p6_an_inbox_that_may_not_be_read_is_an_error(tmp_path: Path) -> None:
 # -- the entries of a session ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def inbox_captures(tmp_path: Path) -> Inbox:
-    return Inbox(tmp_path, {})
-
-
 def places(root: Path, session_id: str) -> list[tuple[str, str]]:
     return [(each.key[1], each.place) for each in captures_beginning_with(str(root), session_id)[0]]
 

@@ -8,21 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from attrs import define, field
-from returns.result import Failure, Result, Success
+from returns.result import Result
 
 from agent_memory.capture.switches import Switches
 from agent_memory.errors import Error
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, Status
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate
 from agent_memory.recall.known_notes import KnownNotes
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.rules.plan import AgentReply, AgentRequest, SessionRequest
+from agent_memory.rules.plan import SessionRequest
 from agent_memory.rules.run import Run
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.queue import Context, InboxEntry, InlineNote, SessionFile
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
 from stand_ins.dict_recorder import DictRecorder
+from stand_ins.scripted_agent import ScriptedAgent
 from stand_ins.temporary_records import (
     TemporaryInbox,
     TemporaryKeptHistories,
@@ -37,27 +38,6 @@ TEMPLATE = (Path(__file__).parents[2] / "prompts" / "consolidate.md").read_text(
 REPO = "github.com/dana/parcels"
 CWD = "/home/dana/parcels"
 NOON_MS = 1_772_409_600_000
-
-Answer = str | Error | Callable[[SessionRequest], str]
-
-
-@define
-class ScriptedAgent:
-    """Gives the answers of a list in turn, the last one for ever."""
-
-    answers: list[Answer]
-    name: str = "scripted"
-    status: Status = Status.CONSOLIDATED
-    max_prompt_chars: int | None = 60_000
-    asked: list[SessionRequest] = field(factory=list)
-
-    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
-        assert isinstance(request, SessionRequest)
-        answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
-        self.asked.append(request)
-        if callable(answer):
-            return Success(AgentReply(answer(request)))
-        return Success(AgentReply(answer)) if isinstance(answer, str) else Failure(answer)
 
 
 def envelope(request: SessionRequest, **members: Any) -> str:
@@ -93,7 +73,7 @@ def history(session_id: str, *texts: str) -> History:
 class World:
     """The adapters of one store, and runs over them."""
 
-    agent: ScriptedAgent
+    agent: ScriptedAgent[SessionRequest]
     clock: DictClock = field(factory=DictClock)
     inbox: TemporaryInbox = field(factory=TemporaryInbox)
     histories: DictHistories = field(factory=DictHistories)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from attrs import define, field
-from returns.result import Failure, Result, Success
+from returns.result import Result, Success
 
 from agent_memory.errors import Error
-from agent_memory.note.note import Harness, MemoryEntry, Meta, Origin, Source, Status, StoredEntry, TierList
+from agent_memory.note.note import Harness, MemoryEntry, Meta, Origin, Source, StoredEntry, TierList
 from agent_memory.pipelines.defrag import DefragIo, defrag
 from agent_memory.rules.change import Change, Published, PublishedTarget, SectionChange
-from agent_memory.rules.plan import AgentReply, AgentRequest, DefragRequest
+from agent_memory.rules.plan import DefragRequest
 from agent_memory.rules.run import DefragRun
 from agent_memory.section.publishing import KeepSections
 from agent_memory.store.run_files import RunLog
@@ -22,32 +22,12 @@ from agent_memory.text.ids import mint_id
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
+from stand_ins.scripted_agent import ScriptedAgent
 from stand_ins.temporary_records import TemporaryDefragRecords, TemporaryUsageLedger
 from stand_ins.temporary_store import TemporaryStore
 
 TEMPLATE = (Path(__file__).parents[2] / "prompts" / "defrag.md").read_text("utf-8")
 NOON_MS = 1_772_409_600_000
-
-Answer = str | Error | Callable[[DefragRequest], str]
-
-
-@define
-class TidyingAgent:
-    """Gives the answers of a list in turn, the last one for ever."""
-
-    answers: list[Answer]
-    name: str = "scripted"
-    status: Status = Status.CONSOLIDATED
-    max_prompt_chars: int | None = 60_000
-    asked: list[DefragRequest] = field(factory=list)
-
-    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
-        assert isinstance(request, DefragRequest)
-        answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
-        self.asked.append(request)
-        if callable(answer):
-            return Success(AgentReply(answer(request)))
-        return Success(AgentReply(answer)) if isinstance(answer, str) else Failure(answer)
 
 
 def reply(
@@ -66,7 +46,7 @@ def run_id(number: int) -> str:
 class DefragWorld:
     """The adapters of one store, and runs over them."""
 
-    agent: TidyingAgent
+    agent: ScriptedAgent[DefragRequest]
     clock: DictClock = field(factory=lambda: DictClock(NOON_MS))
     store: TemporaryStore = field(factory=TemporaryStore)
     ledger: TemporaryUsageLedger = field(factory=TemporaryUsageLedger)

@@ -15,7 +15,8 @@ from agent_memory.session.found_session import Backfill, FoundSession
 from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.queue import BACKFILL_EVENT, Context, InboxEntry, Outcome, SessionFile
 from agent_memory.text.instants import DAY_MS
-from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, history, skipped, turns
+from pipelines.consolidate_world import CWD, NOON_MS, REPO, World, history, skipped, turns
+from stand_ins.scripted_agent import ScriptedAgent
 from stand_ins.temporary_records import TemporaryInbox, TemporarySessionMarks, TemporaryTombstones
 
 

@@ -26,7 +26,6 @@ from one_change import write
 from pipelines.consolidate_world import (
     NOON_MS,
     REPO,
-    ScriptedAgent,
     World,
     entries,
     envelope,
@@ -36,6 +35,7 @@ from pipelines.consolidate_world import (
     turns,
 )
 from stand_ins.dict_recorder import DictRecorder
+from stand_ins.scripted_agent import ScriptedAgent
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from agent_memory.rules.run import Run
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.queue import SessionFile
 from agent_memory.text.instants import DAY_MS
-from pipelines.consolidate_world import CWD, NOON_MS, ScriptedAgent, World, entries, history, note, skipped, turns
+from pipelines.consolidate_world import CWD, NOON_MS, World, entries, history, note, skipped, turns
+from stand_ins.scripted_agent import ScriptedAgent
 from stand_ins.temporary_records import TemporaryKeptHistories
 
 CLAUDE = Harness.CLAUDE_CODE

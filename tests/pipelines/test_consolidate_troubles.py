@@ -13,8 +13,9 @@ from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, state
 from agent_memory.rules.run import KeptReply, Run, Work
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import Context, InboxEntry, Pending, SessionFile
-from pipelines.consolidate_world import CWD, NOON_MS, ScriptedAgent, World, entries, history, note
+from pipelines.consolidate_world import CWD, NOON_MS, World, entries, history, note
 from stand_ins.dict_histories import DictHistories
+from stand_ins.scripted_agent import ScriptedAgent
 from stand_ins.temporary_records import (
     TemporaryRunRecords,
     TemporarySessionMarks,

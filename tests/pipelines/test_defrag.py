@@ -20,7 +20,8 @@ from agent_memory.rules.change import Change, ChangeGroup, Footprint
 from agent_memory.rules.plan import DefragPlan, DefragRequest
 from agent_memory.rules.run import DefragRun
 from agent_memory.store.run_files import RunLog
-from pipelines.defrag_world import NOON_MS, DefragWorld, TidyingAgent, reply, run_id
+from pipelines.defrag_world import NOON_MS, DefragWorld, reply, run_id
+from stand_ins.scripted_agent import ScriptedAgent
 from stand_ins.temporary_store import TemporaryStore
 
 LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."
@@ -30,7 +31,7 @@ RETRY = "The upload is retried 3 times, never more, since the quota counts each.
 
 @pytest.fixture
 def world() -> DefragWorld:
-    return DefragWorld(TidyingAgent([reply()]))
+    return DefragWorld(ScriptedAgent([reply()]))
 
 
 def merge(*ids: str, title: str = "Locks die with their holder", body: str = LOCKS) -> dict[str, object]:
@@ -99,7 +100,7 @@ class _Crash(BaseException):
 
 
 def _scene() -> DefragWorld:
-    world = DefragWorld(TidyingAgent([]))
+    world = DefragWorld(ScriptedAgent([]))
     one, other = world.note("Locks", LOCKS), world.note("Locks again", LOCKS)
     stale, kept = world.note("Retries", RETRY), world.note("Staging", PORT)
     archive = {"action": "archive", "id": stale, "reason": "done"}
@@ -177,7 +178,7 @@ class FaultyStore(TemporaryStore):
 
 def _faulty() -> tuple[DefragWorld, FaultyStore, str, str]:
     store = FaultyStore()
-    world = DefragWorld(TidyingAgent([]), store=store)
+    world = DefragWorld(ScriptedAgent([]), store=store)
     one = world.note("Port of the lamp", "The lamp listens on port 8080.")
     return world, store, one, world.note("Owner of the lamp", "Ana owns the lamp.")
 

@@ -9,14 +9,15 @@ from agent_memory.agent.agent_command import BuiltinAgent
 from agent_memory.note.note import Sensitivity
 from agent_memory.pipelines.defrag import defrag
 from agent_memory.rules.run import DefragRun
-from pipelines.defrag_world import DefragWorld, TidyingAgent
+from pipelines.defrag_world import DefragWorld
+from stand_ins.scripted_agent import ScriptedAgent
 
 
 class World(DefragWorld):
     """A store that the built-in tidies."""
 
     def __init__(self) -> None:
-        super().__init__(TidyingAgent([]))
+        super().__init__(ScriptedAgent([]))
 
     def tidied(self) -> DefragRun:
         self.runs += 1

@@ -370,7 +370,6 @@ def test_the_tombstone_of_another_session_under_its_name_is_an_error(root: Path)
 
 
 AT_MS = 1_771_000_000_123
-SHA_OF_AB = "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603"
 
 
 def test_processes_at_once_lose_no_trust_p7(home: Path) -> None:

@@ -272,8 +272,6 @@ class TestOtherFiles:
 
 
 class TestWhatIsNeverWritten:
-    LINK = "topics/link.md"
-
     def test_of_two_files_that_an_agent_might_obey_ours_stays_in_git_p21(self) -> None:
         merged = Merged({}, {"AGENTS.md": b"one"}, {"AGENTS.md": b"other"})
         assert (merged.tree.outside, merged.files()) == (frozenset({"AGENTS.md"}), {"AGENTS.md": b"one"})
