@@ -137,7 +137,7 @@ class HookInjection:
 
     def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None, int, int]":
         if os.path.isdir(self.root) and not KnownPlaces(self.home, self.root).has(self.repository):
-            self._memory().scope_here()  # the notes of a place that was renamed come with it
+            self._memory().scope_on_arrival()  # the notes of a place that was renamed come with it
         began_ns = time.time_ns()
         try:
             fingerprint = self._fingerprint()

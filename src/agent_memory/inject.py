@@ -68,7 +68,7 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
         passages += grounded(prepared.passages, memory.checkout, memory.real_root)
         more = prepared.more
     harness = (request.harness or memory.caller.harness).value
-    session, scope, now_ms = request.session or "", memory.scope_here(), memory.clock.now_ms()
+    session, scope, now_ms = request.session or "", memory.scope_on_arrival(), memory.clock.now_ms()
     try:
         with DeliveryLog(memory.real_root) as log:
             had = known_ids(log.deliveries(session), harness, session, now_ms) if session else frozenset[str]()
@@ -122,13 +122,13 @@ def told_where(memory: Memory, notes: Notes, listed: Listed) -> tuple[str, ...]:
     if listed.archived:
         return ("No session sees it, because it is archived.",)
     meta = listed.meta
-    scope = memory.scope_here() if meta.scope == GLOBAL_SCOPE else meta.scope
+    scope = memory.scope_on_arrival() if meta.scope == GLOBAL_SCOPE else meta.scope
     prepared = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms()), notes))
     published = unwrap(memory.publish(None, dry_run=True))
     profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
     passages = (
         grounded(prepared.passages, memory.checkout, memory.real_root)
-        if scope == memory.scope_here()
+        if scope == memory.scope_on_arrival()
         else prepared.passages
     )
     injection = NOTHING if profile is None else assemble(passages, profile, more=prepared.more)
@@ -137,7 +137,7 @@ def told_where(memory: Memory, notes: Notes, listed: Listed) -> tuple[str, ...]:
     files = [f"{path} shows all of it." for path, rendered in shown if meta.id in rendered.hot]
     files += [f"{path} shows one line of it." for path, rendered in shown if meta.id in rendered.warm]
     switches, place = memory.switches(), next((each.cwd for each in reversed(meta.sources) if each.cwd), None)
-    place = memory.cwd if scope == memory.scope_here() else place
+    place = memory.cwd if scope == memory.scope_on_arrival() else place
     off = switches.everywhere if meta.scope == GLOBAL_SCOPE else switches.off(place, scope)
     if off is not None:
         return (*files, f"No session is told of it: {off.sentence}")
@@ -201,4 +201,4 @@ def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...
 def place_of(memory: Memory) -> Place:
     """Returns the place of the working directory, now."""
     in_repository = may_be_in_work_tree(memory.cwd)
-    return Place(memory.scope_here(), in_repository, memory.clock.now_ms())
+    return Place(memory.scope_on_arrival(), in_repository, memory.clock.now_ms())

@@ -413,7 +413,7 @@ class TestBadCalls:
             raise ZeroDivisionError(TOKEN)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Memory, "scope_here", broken)
+            patch.setattr(Memory, "scope_on_arrival", broken)
             said = tools(
                 "read_context", id=tools.server._memory.service.remember(NoteDraft(JWT)).unwrap().stored.meta.id
             )

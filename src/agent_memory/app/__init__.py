@@ -281,7 +281,7 @@ class Memory:
             raise UsageInvalid("This directory is in no checkout of a repository", "Go to one and try again.")
         program, files = memory_program(self.environ), TeamFiles(there.top, self.real_root)
         return late.sharing.Sharing(
-            self.writes, self.clock, home_of(self.environ), program, there.common, files, self.scope_here()
+            self.writes, self.clock, home_of(self.environ), program, there.common, files, self.scope_on_arrival()
         )
 
     def shared_here(self) -> Collection[str]:
@@ -318,7 +318,7 @@ class Memory:
 
     def remember(self, draft: late.drafts.NoteDraft) -> Result[late.service.Remembered, Error]:
         """Stores a note that is written in the working directory (`MemoryService.remember`)."""
-        here, commit = self.scope_here(), self.checkout.commit
+        here, commit = self.scope_on_arrival(), self.checkout.commit
         return self.service.remember(evolve(draft, cwd=self.cwd, here=here, commit=commit))
 
     @cached_property
@@ -355,8 +355,8 @@ class Memory:
 
         return partial(scope_of, environ=self.environ, arrive=arrive)
 
-    def scope_here(self) -> str:
-        """Returns the scope key of the working directory; notes that it had under an earlier key follow
+    def scope_on_arrival(self) -> str:
+        """Returns the scope key of the working directory, once the notes that it had under an earlier key have followed
         (`ScopeKeeping.arrive`)."""
         return self.arriving(self.cwd)
 
@@ -495,7 +495,7 @@ class Memory:
     def section_here(self, scope: str | None = None) -> Result[late.change.RenderedSection, Error]:
         """Returns the section that a file in the working directory would hold, or one of this scope."""
         in_repository = may_be_in_work_tree(self.cwd)
-        scopes = frozenset({scope} if scope else {GLOBAL_SCOPE, self.scope_here()})
+        scopes = frozenset({scope} if scope else {GLOBAL_SCOPE, self.scope_on_arrival()})
         return self.publisher.render(late.change.Target(f"{self.cwd}/-", scopes, in_repository))
 
     # -- consolidate, defrag, undo ------------------------------------------------------------------------------------
@@ -713,7 +713,7 @@ class Memory:
 
     def session_scopes(self) -> Callable[[tuple[str, ...]], str | None]:
         """Returns a function that returns the scope of a session, given its directories (`switching.session_scopes`)."""
-        here, known = self.scope_here(), known_places(self.environ, self.real_root)
+        here, known = self.scope_on_arrival(), known_places(self.environ, self.real_root)
         told_from = None if self.caller.is_agent else here
         return late.switching.session_scopes(self.switches(), known, self.scope_of, told_from)
 
@@ -744,7 +744,7 @@ class Memory:
         of their own place, if this machine has one."""
         if not notes:
             return {}
-        here = self.scope_here()
+        here = self.scope_on_arrival()
         found: dict[str, tuple[Grounding, ...]] = {}
         live = [each for each in notes if not (each.listed.archived or each.meta.is_secret)]
         scope_of = {each.meta.id: here if each.meta.scope == GLOBAL_SCOPE else each.meta.scope for each in live}
@@ -873,7 +873,7 @@ class Memory:
             io = evolve(io, recovers=True, rested_by_ms=at_work_ms)
         if session_id is None:
             return late.handing_over.take_newest(
-                evolve(io, recent=self._recent_on_disk) if recovers else io, self.scope_here(), harness
+                evolve(io, recent=self._recent_on_disk) if recovers else io, self.scope_on_arrival(), harness
             )
         now_ms = self.clock.now_ms()
         could_be = late.queue.possible_retrievals(session_id, harness)

@@ -94,7 +94,7 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
         raise UsageInvalid(
             f"{SOURCES[name].title} was not found on this machine", f"`memory import {name} PATH` names it."
         )
-    scope = None if arguments.scope is None else scope_of(arguments.scope, memory.scope_here())
+    scope = None if arguments.scope is None else scope_of(arguments.scope, memory.scope_on_arrival())
 
     def run(*, dry_run: bool) -> Imported:
         imported: Imported = unwrap(
@@ -172,7 +172,7 @@ def _export(arguments: argparse.Namespace, console: Console) -> None:
         raise UsageInvalid(f"{name} is a directory of files", f"Name it: `memory export {name} --output {where}`.")
     if path is not None and rule_head(format.read_at) and not rule_head(path):
         raise UsageInvalid(f"Cursor reads no rule at {path}", f"Name a file such as {format.read_at}.")
-    here = memory.scope_here() if format.is_here and wanted.scope is None else None
+    here = memory.scope_on_arrival() if format.is_here and wanted.scope is None else None
     chosen = unwrap(memory.exporting.choose(format, wanted, here, private=arguments.private))
     ids, text = [each.meta.id for each in chosen.notes], None
     if format.files is not None and path is not None:

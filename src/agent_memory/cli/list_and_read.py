@@ -60,7 +60,7 @@ def filter_of(arguments: argparse.Namespace, memory: Memory) -> ListFilter:
         sensitivity=arguments.sensitivity,
         tier=arguments.tier,
         tag=arguments.tag,
-        scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
+        scope=memory.scope_on_arrival() if arguments.scope == "repo" else arguments.scope,
         query=arguments.query,
         session=arguments.session,
         agent=arguments.agent,

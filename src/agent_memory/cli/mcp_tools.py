@@ -216,7 +216,7 @@ def search_context(
     sessions: Annotated[bool, Field(strict=True, description="Search what was said in past sessions instead.")] = False,
 ) -> str:
     """Returns the hits with score, facts and text, best first, and the mode that answered; counts no read."""
-    here = memory.scope_here()
+    here = memory.scope_on_arrival()
     request = SearchRequest(
         query=query,
         limit=top_k,
@@ -261,7 +261,7 @@ def write_context(
         title=topic,
         tags=tuple(tags),
         kind=kind or next((Kind(tag) for tag in named if tag in tuple(Kind)), Kind.FACT),
-        scope=memory.scope_here() if scope is Scope.REPO else GLOBAL_SCOPE,
+        scope=memory.scope_on_arrival() if scope is Scope.REPO else GLOBAL_SCOPE,
         importance=importance,
         agent=agent,
         expiry=Expiry(None if ttl_days is None else memory.clock.now_ms() + round(ttl_days * DAY_MS)),
@@ -315,7 +315,7 @@ def read_context(memory: Memory, id: _Id) -> str:
         memory.warn(f"This read is not counted. {entry.uncounted!s}")
     meta = entry.stored.meta
     remarks = _remarks(memory, entry.stored.listed, memory.grounding(entry.stored).get(meta.id, ()))
-    facts = _facts(meta, memory.scope_here(), remarks)
+    facts = _facts(meta, memory.scope_on_arrival(), remarks)
     return f"## {stored_line(meta.title)}\n{facts}\n\n{stored_body(entry.stored.body)}"
 
 
@@ -328,7 +328,7 @@ def list_context(
     offset: Annotated[int, Field(ge=0, le=10**15), _NUMBER] = 0,
 ) -> str:
     """Returns a page of the notes, a line each, and how to see the rest."""
-    wanted, here = agent and stored_agent(agent), memory.scope_here()
+    wanted, here = agent and stored_agent(agent), memory.scope_on_arrival()
     listed = unwrap(memory.reading_here.list(ListFilter()))
     chosen = [
         each.listed

@@ -81,13 +81,13 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         mode=arguments.mode,
         kind=arguments.kind,
         tags=tags,
-        scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
+        scope=memory.scope_on_arrival() if arguments.scope == "repo" else arguments.scope,
         since_ms=arguments.since,
         session=arguments.session,
         agent=arguments.agent,
         min_score=arguments.min_score,
         archived=arguments.archived,
-        here=memory.scope_here(),
+        here=memory.scope_on_arrival(),
     )
     if arguments.sessions:
         search_sessions(memory, request, console)
@@ -217,7 +217,7 @@ def configure_sessions(parser: argparse.ArgumentParser) -> None:
 
 def _sessions(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
-    scope = memory.scope_here() if arguments.scope == "repo" else arguments.scope
+    scope = memory.scope_on_arrival() if arguments.scope == "repo" else arguments.scope
     found = [
         each
         for each in unwrap(memory.sessions(console.progress))

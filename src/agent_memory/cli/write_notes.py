@@ -71,7 +71,7 @@ def _remember(arguments: argparse.Namespace, console: Console) -> None:
     draft = NoteDraft(
         tags=arguments.tags,
         expiry=arguments.expires or Expiry(None),
-        scope=scope_of(arguments.scope or "repo", memory.scope_here()),
+        scope=scope_of(arguments.scope or "repo", memory.scope_on_arrival()),
         body=text_of(arguments.text),
         title=arguments.title,
         description=arguments.description,
@@ -204,7 +204,7 @@ def _edit(arguments: argparse.Namespace, console: Console) -> None:
         sensitivity=arguments.sensitivity,
         tags=arguments.tags,
         expiry=arguments.expires,
-        scope=None if arguments.scope is None else scope_of(arguments.scope, memory.scope_here()),
+        scope=None if arguments.scope is None else scope_of(arguments.scope, memory.scope_on_arrival()),
     )
     if patch == MetaPatch() and arguments.body is None:
         edited = _edited_by_hand(memory, arguments.id, console)

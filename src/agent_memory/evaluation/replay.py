@@ -112,7 +112,7 @@ class PlacedMemory(Memory):
 
     scope: str = ""
 
-    def scope_here(self) -> str:
+    def scope_on_arrival(self) -> str:
         return self.scope
 
 

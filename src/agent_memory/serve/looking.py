@@ -136,7 +136,7 @@ def notes(asked: Asked) -> Shown:
         entries = [entry_document(each.listed, each.usage, tier=each.tier) for each, _ in rows[part]]
         document: dict[str, Any] = {"entries": entries, "unreadable": json_of(unreadable)}
     else:
-        request = SearchRequest(query, MAX_HITS, archived=archived, here=memory.scope_here())
+        request = SearchRequest(query, MAX_HITS, archived=archived, here=memory.scope_on_arrival())
         answer = unwrap(memory.search(request))
         totals = memory.ledger.totals().value_or(dict[str, Usage]())
         found = [each.listed for each in answer.hits]
@@ -162,7 +162,7 @@ def notes(asked: Asked) -> Shown:
         "tiers": Tier,
         "harnesses": Harness,
         "pages": pages,
-        "here_scope": memory.scope_here(),
+        "here_scope": memory.scope_on_arrival(),
         "branch_mark": memory.branch_mark,
     }
     return Shown("notes.html", {**document, "matching": pages["count"]}, context)
@@ -253,7 +253,7 @@ def sessions(asked: Asked) -> Shown:
     """Returns the sessions, the newest first, or the fifty in which most of a query was said."""
     query, memory = asked.text("q"), asked.looking
     if query is not None:
-        answer = unwrap(memory.search_sessions(SearchRequest(query, A_PAGE, here=memory.scope_here())))
+        answer = unwrap(memory.search_sessions(SearchRequest(query, A_PAGE, here=memory.scope_on_arrival())))
         asked.said.extend(answer.notices)
         return Shown("sessions.html", fields_of(answer), {"answer": answer, "query": query})
     found = unwrap(memory.sessions())

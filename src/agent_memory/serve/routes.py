@@ -56,7 +56,7 @@ def remember(asked: Asked) -> Done:
         title=asked.text("title"),
         tags=asked.tags(),
         kind=asked.word("kind", Kind) or Kind.FACT,
-        scope=_scope_of(asked) or memory.scope_here(),
+        scope=_scope_of(asked) or memory.scope_on_arrival(),
     )
     found = unwrap(memory.remember(draft))
     listed = found.stored.listed
@@ -252,7 +252,7 @@ def _append(asked: Asked) -> Shown:
         asked.needed("content"),
         tags=asked.tags(),
         kind=_category(asked) or Kind.FACT,
-        scope=asked.looking.scope_here(),
+        scope=asked.looking.scope_on_arrival(),
         agent=asked.text("agentId"),
     )
     return _written(unwrap(asked.looking.service.remember(draft)).stored)
@@ -269,7 +269,7 @@ def _delete(asked: Asked) -> Shown:
 def _search(asked: Asked) -> Shown:
     query, limit = asked.needed("q"), asked.number("limit", 10, MAX_HITS)
     wanted = {each.meta.id for each in _notes(asked)}
-    answer = unwrap(asked.looking.search(SearchRequest(query, MAX_HITS, here=asked.looking.scope_here())))
+    answer = unwrap(asked.looking.search(SearchRequest(query, MAX_HITS, here=asked.looking.scope_on_arrival())))
     hits = [each for each in answer.hits if each.listed.meta.id in wanted][:limit]
     results = [
         {"entry": _entry(each.listed, each.stored.body), "score": each.score, "snippet": each.snippet.text}
