@@ -280,7 +280,7 @@ class _Page:
         # A command or an address is the same in every language.
         text, verbatim = self.turn.text, list(map(_plain, typed_tokens(piece)))
         terms = _weights(piece, neutral, self.known)
-        told = _plain(text) if is_directive(piece) else _orders(text)
+        told = _plain(text) if verbatim and is_directive(piece) else _orders(text)
         held = _held(text, terms)
         is_said = bool(held) or any(map(told.__contains__, verbatim))
         if 0 < sum(terms.values()) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
