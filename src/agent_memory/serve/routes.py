@@ -18,8 +18,8 @@ from agent_memory.documents import (
     entry_document,
     fields_of,
     iso_or_none,
-    json_of,
     pause_document,
+    rows_of,
     run_document,
     undone_document,
 )
@@ -46,6 +46,8 @@ _NOTE_ACTS: Mapping[str, tuple[str, Callable[[MemoryService, str], Result[object
     "promote": ("Vouched for", MemoryService.promote),
 }
 NOTE_ACTS = (*_NOTE_ACTS, "edit")
+_LEFT = ("subject", "reasons")
+"""What is told of a note or an item that stays as it is."""
 
 
 def remember(asked: Asked) -> Done:
@@ -140,7 +142,7 @@ def decide(asked: Asked) -> Done:
     back = f"/?{urlencode(query)}" if query else "/"
     return Done(
         summary,
-        {"run": decided.run_id or None, "summary": decided.summary, "left": json_of(decided.left)},
+        {"run": decided.run_id or None, "summary": decided.summary, "left": rows_of(decided.left, *_LEFT)},
         back,
         decided.run_id,
     )
@@ -182,7 +184,8 @@ def act_on_project(asked: Asked) -> Done:
             said, document = f"{pattern} is {act}d", {"pattern": pattern}
         case "rename" | "merge":
             moved = unwrap(memory.scopes.rename(asked.needed("project"), asked.needed("new"), merge=act == "merge"))
-            said, document, run = f"{counted(len(moved.notes), 'note')} moved", fields_of(moved), moved.run_id
+            said, run = f"{counted(len(moved.notes), 'note')} moved", moved.run_id
+            document = {**fields_of(moved), "left": rows_of(moved.left, *_LEFT)}
         case _:
             raise UsageInvalid(f"There is no act {act[:40]!r} on a project", f"There are {', '.join(PROJECT_ACTS)}.")
     return Done(f"{said}.", document, "/projects", run)
