@@ -161,24 +161,10 @@ def test_what_was_known_before_the_page_is_not_the_pages() -> None:
         ("The footer shows `<Rack />` alone", "Usage: `<Rack />` and more.", Origin.AGENT),
     ],
 )
-def test_a_command_tells_whose_a_sentence_is_only_where_it_is_in_an_order(note: str, page: str, origin: Origin) -> None:
-    said = session("user: Look at it.", f"page: {page}", "agent: I did.")
-    assert origin_of(claim(note), [1, 3], said) is origin
-
-
-@pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize(
-    ("note", "page"),
-    [
-        ("The lamps are in `deploy/north/racks.toml` by night", "See deploy/north/racks.toml by night."),
-        ("The lamps need `NORTH_RACKS_PORT` by night", "NORTH_RACKS_PORT is set by night."),
-        ("The lamps are at `north.racks.example` by night", "Uploads go to north.racks.example by night."),
-    ],
-)
-def test_a_name_that_was_known_is_one_word_of_a_claim(note: str, page: str, known: bool) -> None:
-    own = "deploy/north/racks.toml: NORTH_RACKS_PORT at north.racks.example" if known else "ok"
-    said = session(f"tool: {own}", f"page: {page} Docs.", "agent: I did.")
-    assert origin_of(claim(note), [3], said) is (Origin.AGENT if known else Origin.EXTERNAL)
+def test_a_command_that_was_used_here_is_a_pages_only_in_an_order(note: str, page: str, origin: Origin) -> None:
+    said = ("user: Look at it.", f"page: {page}", "agent: I did.", "tool: + racks push\n+ <Rack />")
+    assert origin_of(claim(note), [1, 3], session(*said)) is origin
+    assert origin_of(claim(note), [1, 3], session(*said[:3])) is Origin.EXTERNAL
 
 
 def test_a_pages_claim_brings_its_news_where_it_is_made() -> None:
@@ -204,11 +190,14 @@ def test_what_the_person_said_before_a_page_is_no_news() -> None:
 
 
 def test_a_pages_command_or_address_beside_a_persons_words_makes_the_note_the_agents() -> None:
-    said = session(
-        "user: The north rack is full of uploads.", "page: 文档在 https://racks.example/x 。", "agent: I see."
+    said = (
+        *("user: The north rack is full of uploads.", "page: 文档在 https://racks.example/x 。"),
+        *("agent: I see.", "tool: 200 https://racks.example/x"),
     )
-    assert origin_of(claim("The north rack is full of uploads"), [1], said) is Origin.USER
-    assert origin_of(claim("The north rack is full of uploads (`https://racks.example/x`)"), [1], said) is Origin.AGENT
+    with_address = claim("The north rack is full of uploads (`https://racks.example/x`)")
+    assert origin_of(claim("The north rack is full of uploads"), [1], session(*said)) is Origin.USER
+    assert origin_of(with_address, [1], session(*said)) is Origin.AGENT
+    assert origin_of(with_address, [1], session(*said[:3])) is Origin.EXTERNAL
 
 
 def test_an_order_of_a_page_in_words_that_were_known_before_is_the_pages() -> None:

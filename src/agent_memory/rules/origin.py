@@ -273,16 +273,21 @@ class _Page:
     """The words of these that are in no question."""
     may_be_known: bool
     """False where answers before the first turn here may have been the page's."""
+    used: str
+    """What the agent asked of the project's tools and what they answered, in the whole session."""
 
     def held(self, piece: str, neutral: frozenset[str]) -> frozenset[str] | None:
         """Returns which words of this the page holds, or None if it does not say it, or brings nothing new with it. It
-        also says it where one of the two is an order with the same command or address."""
+        also says it where it shows the same command or address; one that was used here only where one of the two is an
+        order."""
         # A command or an address is the same in every language.
         text, verbatim = self.turn.text, list(map(_plain, typed_tokens(piece)))
         terms = _weights(piece, neutral, self.known)
-        told = _plain(text) if verbatim and is_directive(piece) else _orders(text)
+        is_order = bool(verbatim) and is_directive(piece)
         held = _held(text, terms)
-        is_said = bool(held) or any(map(told.__contains__, verbatim))
+        is_said = bool(held) or any(
+            each in (_plain(text) if is_order or each not in self.used else _orders(text)) for each in verbatim
+        )
         if 0 < sum(terms.values()) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
             verbatim.append(_plain(piece))
             is_said = is_said or _plain(piece) in _plain(text)
@@ -319,14 +324,20 @@ class _Page:
 def _pages_of(turns: tuple[Turn, ...], foreign: frozenset[int], may_be_known: bool) -> tuple[_Page, ...]:
     """Returns the foreign turns of a session, in order. Cached: each note of a session asks for them."""
     asked = {turn.answers for turn in turns if turn.number in foreign}
+
+    def asked_here(turn: Turn) -> list[str]:
+        return [f"{call.brief}\n{call.path or ''}" for call in turn.tool_calls if call not in asked]
+
+    here = [turn for turn in turns if turn.number not in foreign]
+    answers = (turn.text for turn in here if turn.role is Role.TOOL)
+    used = _plain("\n".join((*answers, *(each for turn in here for each in asked_here(turn)))))
     pages, before, known = list[_Page](), list[str](), set[str]()
     for turn in turns:
         if turn.number in foreign:
-            pages.append(_Page(turn, tuple(before), frozenset(known), may_be_known))
+            pages.append(_Page(turn, tuple(before), frozenset(known), may_be_known, used))
         else:
-            own = [f"{call.brief}\n{call.path or ''}" for call in turn.tool_calls if call not in asked]
             said = words_of_person(turn.text) if turn.role is Role.USER else turn.text
-            for text in filter(None, (said, *own)):
+            for text in filter(None, (said, *asked_here(turn))):
                 before.append(text)
                 known.update(*(_terms(each) for each in statements(text) if not _is_question(each)))
     return tuple(pages)
