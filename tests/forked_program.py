@@ -136,7 +136,7 @@ MEASURED_CALLS = 1
 """As many calls of a command with the same options are measured in each worker: to measure one takes longer than to run it, and the
 next of the same sort reaches hardly anything new."""
 
-MEASURED_PIPELINES = 12
+MEASURED_PIPELINES = 30
 """Of calls of these there are as many."""
 PIPELINES = ("backfill", "consolidate", "defrag", "undo", "watch")
 """What goes through the pipelines does something else in each store, whatever its options."""
