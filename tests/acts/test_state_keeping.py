@@ -18,6 +18,7 @@ from agent_memory.note.tagging import TagVocabulary
 from agent_memory.rules.change import Change, Published
 from agent_memory.store.bookkeeping import MAX_VALUE_BYTES
 from agent_memory.store.recorded_writes import RecordedWrites
+from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
 from stand_ins.temporary_records import TemporaryStateKeys, TemporaryTagVocabulary
@@ -32,15 +33,6 @@ TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA1bC2"
 
 
 @define
-class _Clock:
-    at_ms: int = 1_771_000_205_123
-
-    def now_ms(self) -> int:
-        self.at_ms += 1
-        return self.at_ms
-
-
-@define
 class _World:
     keys: TemporaryStateKeys = field(factory=TemporaryStateKeys)
     recorder: DictRecorder = field(factory=lambda: DictRecorder())
@@ -48,7 +40,7 @@ class _World:
     def keeping(self, caller: Caller | None = None) -> StateKeeping:
         by = caller or Caller()
         writes = RecordedWrites(TemporaryStore(), self.recorder, DictLocks(), by, lambda _: None)
-        return StateKeeping(writes, self.keys, _Clock())
+        return StateKeeping(writes, self.keys, DictClock())
 
 
 def value_of(keeping: StateKeeping, key: str) -> Any:

@@ -41,16 +41,12 @@ from agent_memory.presets import PRESETS, Preset
 from agent_memory.rules.plan import AgentReply, DaySpend, SessionRequest
 from agent_memory.session.history import History
 from agent_memory.session.queue import Context, InboxEntry, InlineNote
+from stand_ins.dict_clock import DictClock
 from stand_ins.temporary_records import TemporarySpendLedger
 
 BEHAVES = str(Path(__file__).parents[1] / "fixtures" / "agents" / "behaves.py")
 NOW_MS = 1_771_000_000_000
 NONCE = "n0nce"
-
-
-class FixedClock:
-    def now_ms(self) -> int:
-        return NOW_MS
 
 
 def a_request(prompt: str = f"[marker]\nnonce: {NONCE}\nhello\n") -> SessionRequest:
@@ -76,7 +72,7 @@ def an_agent(
     config = evolve(LlmConfig(timeout_seconds=30), **llm)
     environ = {"HOME": str(home), "PATH": os.environ["PATH"], **(environ or {})}
     directory = private_directory(str(home))
-    return CommandAgent(command, config, ledger or TemporarySpendLedger(), FixedClock(), environ, directory)
+    return CommandAgent(command, config, ledger or TemporarySpendLedger(), DictClock(NOW_MS), environ, directory)
 
 
 def error_of(result: Result[AgentReply, Error]) -> Error:
@@ -146,7 +142,7 @@ class TestRecursion:
     def test_inside_an_agent_command_of_ours_nothing_is_run_p23(self, home: Path) -> None:
         environ = {"HOME": str(home), "AGENT_MEMORY_DEPTH": "1"}
         refused = Failure(ActRefused("consolidate", "AGENT_MEMORY_DEPTH"))
-        assert open_agent(LlmConfig(command="echo"), TemporarySpendLedger(), FixedClock(), environ) == refused
+        assert open_agent(LlmConfig(command="echo"), TemporarySpendLedger(), DictClock(NOW_MS), environ) == refused
         command = Preset("test", (sys.executable, "-S", BEHAVES, "echo"))
         ledger = TemporarySpendLedger()
         assert an_agent(home, command, ledger=ledger, environ=environ).answer(a_request()) == refused
