@@ -52,6 +52,7 @@ def test_a_run_is_logged_shown_and_taken_back_byte_for_byte_p16(memory: Memory) 
     after = memory.snapshot()
     dry = memory("undo", "--dry-run")
     assert "-Linters run from main only, since 2026-02-13." in dry.out
+    assert dry.out.splitlines()[-1].startswith(f"Would undo the consolidate run {name} (1 session processed")
     assert memory.snapshot() == after
 
     undone = memory("undo")

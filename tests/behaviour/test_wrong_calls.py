@@ -27,6 +27,9 @@ CALLS = {
         ("list --limit 0", 2, "--limit"),
         ("list --since tomorrow", 2, "--since is 'tomorrow', expected a period"),
     ),
+    "import": (
+        ("import", 2, "memory: Say which memory to import. `memory import --find` lists those on this machine."),
+    ),
     "remember": (
         ("remember", 2, "The following arguments are required: TEXT."),
         ("remember ''", 20, "body: is empty"),

@@ -88,7 +88,7 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
         return
     name = arguments.source
     if name is None:
-        raise UsageInvalid("Which memory?", "`memory import --find` lists those on this machine.")
+        raise UsageInvalid("Say which memory to import", "`memory import --find` lists those on this machine.")
     paths = there[name] if arguments.path is None else [os.path.abspath(arguments.path)]
     if not paths:
         raise UsageInvalid(
