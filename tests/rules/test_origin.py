@@ -167,12 +167,13 @@ def test_a_command_that_was_used_here_is_a_pages_only_in_an_order(note: str, pag
     assert origin_of(claim(note), [1, 3], session(*said[:3])) is Origin.EXTERNAL
 
 
-def test_a_pages_claim_brings_its_news_where_it_is_made() -> None:
+def test_a_pages_claim_brings_its_news_wherever_it_stands_on_the_page() -> None:
     fact = claim("The quota of the north rack shows 500 uploads a night")
     known, elsewhere = "the quota of the north rack is 500 uploads a night", "Lamps are painted green. " * 9
     for page, origin in (
-        (f"{known}. {elsewhere} It shows lamps.", Origin.AGENT),
+        (f"{known}. {elsewhere}", Origin.AGENT),
         (f"{known} and shows it. {elsewhere}", Origin.EXTERNAL),
+        (f"{known}. {elsewhere} It shows lamps.", Origin.EXTERNAL),
     ):
         assert origin_of(fact, [1, 2], session(f"tool: {known}", f"page: {page}")) is origin, page
 

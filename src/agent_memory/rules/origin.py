@@ -291,13 +291,12 @@ class _Page:
         if 0 < sum(terms.values()) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
             verbatim.append(_plain(piece))
             is_said = is_said or _plain(piece) in _plain(text)
-        shared = held or frozenset(terms) & _terms(text)
+        shared = frozenset(terms) & _terms(text)
         return held if is_said and self._is_news(piece, shared, verbatim) else None
 
     def _is_news(self, piece: str, shared: frozenset[str], verbatim: list[str]) -> bool:
         """Returns whether the page brings what nobody had said before it: to an order, the whole of what it has in common
-        with the page; to any other piece, a word where it says it, something that stands there as it is, or the
-        contrary."""
+        with the page; to any other piece, a word, something that stands there as it is, or the contrary."""
         if not self.may_be_known:
             return True
         denied = _denies(piece)
