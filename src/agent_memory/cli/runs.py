@@ -76,7 +76,7 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
             print_foreseen(memory, each.plan.changes, console)
     console.warn(*run.warnings)
     console.warn(*(f"inbox/{each.name} was moved to inbox/.failed: {each.reason}" for each in run.quarantined))
-    unkept: list[str] = []
+    unkept_for: dict[str, list[str]] = {}
     for each in run.settled:
         retrieval, outcome = each.pending.entry.retrieval, each.outcome
         if outcome.dropped:
@@ -88,7 +88,11 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
         elif outcome.verdict == "skipped":
             entry = each.pending.entry
             session = f"the {entry.harness} session {session_id_of(entry)}"
-            unkept.append(f"Nothing was kept of {session}: {outcome.reason.rstrip('.')}.")
+            unkept_for.setdefault(outcome.reason.rstrip("."), []).append(session)
+    unkept = [
+        f"Nothing was kept of {first_few(sessions, _MOST_UNKEPT, ', nor of ')}: {reason}."
+        for reason, sessions in unkept_for.items()
+    ]
     changes = [change for each in run.settled for change in each.plan.changes]
     titles = {id: entry.meta.title for id, entry in entries_written(changes).items()}
     kept = dict.fromkeys(id for each in run.settled for id in each.outcome.entry_ids if id in titles)
