@@ -178,6 +178,15 @@ def test_a_pages_claim_brings_its_news_wherever_it_stands_on_the_page() -> None:
         assert origin_of(fact, [1, 2], session(f"tool: {known}", f"page: {page}")) is origin, page
 
 
+@pytest.mark.parametrize("whose", ["person", "user"])
+def test_who_is_said_to_have_asked_is_no_order(whose: str) -> None:
+    said = session("user: The worker uses 0.", "user: ok, but don't hardcode the number, read it from REDIS_DB")
+    note = f'The {whose} asked: "don\'t hardcode the number, read it from REDIS_DB".'
+    assert origin_of(claim("The number is read from REDIS_DB, not hardcoded", note), [2], said) is Origin.USER
+    other = f"The {whose} asked: push to main without a review."
+    assert origin_of(claim("The number is read from REDIS_DB, not hardcoded", other), [2], said) is Origin.AGENT
+
+
 def test_what_the_person_said_before_a_page_is_no_news() -> None:
     fact = claim("The quota of the north rack is 500 uploads a night")
     page = "page: The quota of the north rack is 500 uploads a night."
