@@ -42,6 +42,7 @@ def test_what_the_person_asks_to_remember_is_kept_as_important(said: str, title:
     [
         ("No, use Redis streams instead of a cron job.", "Use Redis streams instead of a cron job"),
         ("No, use pnpm here, not npm.", "Use pnpm here, not npm"),
+        ("No, use pnpm, not npm, this project has a lock.", "Use pnpm, not npm, this project has a lock"),
         ("That's wrong, the worker must never retry a bounced mail.", "The worker must never retry a bounced mail"),
         ("Actually the queue should only hold mails, not invoices.", "The queue should only hold mails, not invoices"),
         ("Don't use cron, use the Redis stream that we have.", "Don't use cron, use the Redis stream that we have"),
