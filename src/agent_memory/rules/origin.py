@@ -322,24 +322,23 @@ class _Page:
 @lru_cache(maxsize=4)
 def _pages_of(turns: tuple[Turn, ...], foreign: frozenset[int], may_be_known: bool) -> tuple[_Page, ...]:
     """Returns the foreign turns of a session, in order. Cached: each note of a session asks for them."""
+    if not foreign:
+        return ()
     asked = {turn.answers for turn in turns if turn.number in foreign}
-
-    def asked_here(turn: Turn) -> list[str]:
-        return [f"{call.brief}\n{call.path or ''}" for call in turn.tool_calls if call not in asked]
-
-    here = [turn for turn in turns if turn.number not in foreign]
-    answers = (turn.text for turn in here if turn.role is Role.TOOL)
-    used = _plain("\n".join((*answers, *(each for turn in here for each in asked_here(turn)))))
-    pages, before, known = list[_Page](), list[str](), set[str]()
+    found = list[tuple[Turn, tuple[str, ...], frozenset[str]]]()
+    before, known, used = list[str](), set[str](), list[str]()
     for turn in turns:
         if turn.number in foreign:
-            pages.append(_Page(turn, tuple(before), frozenset(known), may_be_known, used))
-        else:
-            said = words_of_person(turn.text) if turn.role is Role.USER else turn.text
-            for text in filter(None, (said, *asked_here(turn))):
-                before.append(text)
-                known.update(*(_terms(each) for each in statements(text) if not _is_question(each)))
-    return tuple(pages)
+            found.append((turn, tuple(before), frozenset(known)))
+            continue
+        own = [f"{call.brief}\n{call.path or ''}" for call in turn.tool_calls if call not in asked]
+        used += (*own, turn.text) if turn.role is Role.TOOL else own
+        said = words_of_person(turn.text) if turn.role is Role.USER else turn.text
+        for text in filter(None, (said, *own)):
+            before.append(text)
+            known.update(*(_terms(each) for each in statements(text) if not _is_question(each)))
+    in_use = _plain("\n".join(used))
+    return tuple(_Page(*each, may_be_known, in_use) for each in found)
 
 
 def _is_of_pages(piece: str, pages: tuple[_Page, ...], person: tuple[str, ...], place: str) -> bool:
