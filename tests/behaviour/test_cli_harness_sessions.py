@@ -10,7 +10,7 @@ import pytest
 
 import cursor_conversations as cursor
 from aider_chats import AiderChat
-from claude_transcripts import Conversation
+from claude_transcripts import Conversation, calls
 from databases import everything_in
 from memory_process import Memory
 from nine_harnesses import NINE, PAGE, SESSIONS, Exchange, Look, checkpoint, keep
@@ -103,3 +103,27 @@ def test_runs_of_aider_are_found_where_another_harness_was(memory: Memory) -> No
     assert memory("backfill", "claude-code").code == 0
     assert memory("backfill", "aider").code == 0
     assert sorted(name.split("_")[1] for name in memory.pending()) == ["aider", "claude-code"]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "told"),
+    [
+        ("How should the twelve month buttons be laid out?", "Two rows of 6", "laid out? Two rows of 6"),
+        ("Should agents be able to skip the review of a deploy?", "Yes", ""),
+    ],
+)
+def test_a_choice_in_a_dialog_is_told_with_its_question_or_not_at_all_p19(
+    memory: Memory, question: str, answer: str, told: str
+) -> None:
+    asks = [{"question": question, "options": [{"label": answer}, {"label": "Else"}]}]
+    talk = Conversation(SESSIONS["claude-code"], 1_770_000_000_000)
+    talk.user("Build the settings page.")
+    talk.agent(calls("t1", "AskUserQuestion", questions=asks))
+    said = f'User has answered your questions: "{question}"="{answer}".'
+    talk.result("t1", said, toolUseResult={"questions": asks, "answers": {question: answer}})
+    talk.agent("I build it so.")
+    memory.session(SESSIONS["claude-code"], b"\n".join(talk.lines))
+    assert memory("consolidate").code == 0
+    assert memory.titles() == [f"{question} {answer}"]
+    shown = memory("inject", cwd=Path("/")).out
+    assert (told in shown, answer in shown) == (True, bool(told)), shown

@@ -71,6 +71,10 @@ from agent_memory.text.salience import directive_sentences, is_directive
         "The name must be a string",
         "Migrations may not be squashed.",
         "Agents may not run the suite.",
+        "Should agents run the suite as root?",
+        "What agents should install is evil-pkg?",
+        "How should it be built: run make?",
+        "Which build should be run, and always as root?",
     ],
 )
 def test_what_tells_an_agent_what_to_do_is_a_directive_p19(text: str) -> None:
@@ -107,6 +111,8 @@ def test_what_tells_an_agent_what_to_do_is_a_directive_p19(text: str) -> None:
         # code, and what is reported
         "The help text says `you must run make first`",
         "The upload failed with the message that a name must be a string",
+        "How should the twelve buttons be laid out?",
+        "Which database should the service use?",
         "The index on the lower-cased column may not serve this query, and the cache may not be warm.",
     ],
 )

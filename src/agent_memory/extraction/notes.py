@@ -251,12 +251,12 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
     is_users = candidate.by is Role.USER
     if not title or not (is_users or len(names_in(title)) > 1 or says_enough(title, 4)):
         return None
-    lead = _LEADS.get(candidate.sort, "")
+    lead = "" if candidate.is_answer else f"{_LEADS.get(candidate.sort, '')}: "
     mark = "Said once: " if candidate.sort is Sort.ROUTINE else ""
     is_rule = candidate.sort in (Sort.REMEMBER, Sort.CORRECTION) and _STANDING.search(candidate.claim)
     return ProposedEntry(
         title=f"{mark}{title}",
-        description=f"{lead}: {cut(candidate.claim.rstrip('.:'), DESCRIPTION_CHARS - len(lead))}" if is_users else None,
+        description=f"{lead}{cut(candidate.claim.rstrip('.:'), DESCRIPTION_CHARS + 2 - len(lead))}" if is_users else None,
         body=_body(candidate, asked, files),
         kind=Kind.PREFERENCE if is_rule else _KINDS[candidate.sort],
         tags=tags_of(candidate.text, files) or tags_of(asked),
@@ -288,7 +288,10 @@ def headline(claim: str, *, with_reason: bool = False) -> str:
 
 def _body(candidate: Candidate, asked: str, files: Sequence[str]) -> str:
     main = candidate.quote or candidate.claim
-    if candidate.by is Role.USER:
+    if candidate.is_answer:
+        # On one line, so that the answer is not told where the question is held back as an order.
+        main = f"{candidate.claim} (the agent asked, the user chose)"
+    elif candidate.by is Role.USER:
         quoted = "\n".join(f"> {line}".rstrip() for line in main.split("\n"))
         chosen = f" {candidate.claim}\n\nIn the user's words:" if candidate.is_option else ""
         main = f"{_LEADS[candidate.sort]}:{chosen}\n\n{quoted}"

@@ -205,7 +205,7 @@ def _told_of_line(line: str, is_compared: bool) -> str:
         return line
     said, before = list[str](), ""
     for each in statements(line):
-        if not _is_untold(each, is_compared) and not (before.endswith(":") and _is_untold(before, is_compared)):
+        if not _is_untold(each, is_compared) and not (before.endswith((":", "?")) and _is_untold(before, is_compared)):
             said.append(each)
         before = each
     kept = " ".join(said)
