@@ -256,7 +256,9 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
     is_rule = candidate.sort in (Sort.REMEMBER, Sort.CORRECTION) and _STANDING.search(candidate.claim)
     return ProposedEntry(
         title=f"{mark}{title}",
-        description=f"{lead}{cut(candidate.claim.rstrip('.:'), DESCRIPTION_CHARS + 2 - len(lead))}" if is_users else None,
+        description=f"{lead}{cut(candidate.claim.rstrip('.:'), DESCRIPTION_CHARS + 2 - len(lead))}"
+        if is_users
+        else None,
         body=_body(candidate, asked, files),
         kind=Kind.PREFERENCE if is_rule else _KINDS[candidate.sort],
         tags=tags_of(candidate.text, files) or tags_of(asked),
