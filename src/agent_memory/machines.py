@@ -87,8 +87,8 @@ class Consolidate(Pipeline[Run]):
     )
 
     def drained(self, context: Run) -> bool:
-        """No session is left to look at, or the run is paused."""
-        return not context.queue or context.paused is not None
+        """Returns whether no session is left to take in hand."""
+        return context.is_drained
 
     def settled(self, context: Run) -> bool:
         """Returns whether the outcome of the session in hand is known and there is nothing to write."""

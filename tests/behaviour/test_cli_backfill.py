@@ -278,6 +278,16 @@ class TestUpgrade:
         assert memory.pending() == []
         assert len(memory.prompts()) == 2
 
+    def test_a_session_that_is_gone_takes_no_place_of_the_limit(self, memory: Memory) -> None:
+        self.builtin(memory)
+        gone, _ = sorted(projects(memory).rglob("*.jsonl"), key=lambda path: path.read_text().count("9090"))
+        gone.unlink()
+        shutil.rmtree(memory.root / "histories")
+        answering(memory, {"entries": [], "skipped": "nothing more"})
+        done = memory("consolidate", "--upgrade", "--limit", "1")
+        assert (done.code, len(memory.prompts())) == (0, 1), done
+        assert "1 session processed, 0 notes written, 1 given up" in done.out
+
     def test_the_builtin_has_nothing_to_upgrade_with(self, memory: Memory) -> None:
         self.builtin(memory)
         before = memory.snapshot()

@@ -332,6 +332,8 @@ class TestInbox:
         transcript = memory.session("s1", b"\x00\xff\n" * 1000)
         for _ in range(2):
             assert memory("consolidate").code == 30
+        assert "1 would be given up" in memory("consolidate", "--dry-run").out
+        assert memory("status").code == 0
         assert "1 given up (see `memory status`)" in memory("consolidate").out
         assert memory.pending() == []
         status = memory("status")
@@ -341,6 +343,14 @@ class TestInbox:
         transcript.write_bytes(TALK)
         assert memory("consolidate", "--retry-failed").out.startswith("1 session processed, 1 note written\n")
         assert memory("status").code == 0
+
+    def test_one_session_is_counted_once_before_and_after(self, memory: Memory) -> None:
+        path = memory.session("s1", TALK)
+        memory.capture_session("s1", path)
+        memory.captured("Port", "The port of the api is 8000.")
+        assert len(memory.pending()) == 3
+        assert "inbox     2 waiting" in memory("status").out
+        assert memory("consolidate").out.startswith("2 sessions processed")
 
     def test_a_limit(self, memory: Memory) -> None:
         for number in range(3):

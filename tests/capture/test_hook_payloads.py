@@ -61,7 +61,7 @@ def test_a_session_told_by_its_own_hook_and_by_claude_codes_is_one(harness: str,
     entries = [(f"{at}", entry) for at, entry in enumerate(inbox_of(root))]
     assert len(entries) == 2
     assert {entry.harness for _, entry in entries} == {harness}
-    assert len(fold_queue(entries, {}, None, 0).pending) == 1
+    assert len(fold_queue(entries, {}, 0).pending) == 1
 
 
 @pytest.mark.parametrize("named", ["codex", "claude-code"])

@@ -157,7 +157,7 @@ def test_why_sessions_cannot_be_listed_is_told_in_its_own_words() -> None:
 def test_a_session_that_was_given_up_is_not_taken_up_until_it_changes(past: Past) -> None:
     past.session("s1", "one")
     past.backfill()
-    (pending,) = past.world.inbox.load(None, past.world.clock.at_ms).unwrap().pending
+    (pending,) = past.world.inbox.load(past.world.clock.at_ms).unwrap().pending
     past.world.inbox.give_up(pending, Outcome("gave-up", "r", past.world.clock.at_ms)).unwrap()
     assert past.sights() == {"s1": "given-up"}
     past.session("s1", "one", "two", at_ms=past.world.clock.at_ms + 1)

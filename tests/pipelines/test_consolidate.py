@@ -51,7 +51,7 @@ def test_a_timeout_sets_one_session_back_and_a_second_in_a_row_pauses_the_run(wo
     run = world.run()
     assert world.verdicts(run) == ["timed-out", "written", "timed-out", "timed-out"]
     assert run.paused == timeout
-    assert len(world.inbox.names().unwrap()) == 4
+    assert len(world.inbox.entries) == 4
     assert all(trouble.attempts == 0 for trouble in world.inbox.troubles)
 
 
@@ -83,7 +83,7 @@ def test_a_session_that_is_too_large_for_one_fetch_is_taken_up_again_until_it_is
     run = world.run()
     assert world.verdicts(run) == ["written", "written"]
     assert run.sentence == "1 session processed, 2 notes written"
-    assert world.inbox.names().unwrap() == ()
+    assert world.inbox.entries == {}
 
 
 def test_the_handoff_of_a_session_is_updated_in_place_as_it_grows(world: World) -> None:
@@ -151,7 +151,7 @@ def _snapshot(world: World) -> object:
     marks = [each.unwrap() for each in world.marks.all()]
     kept = world.kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()
     assert kept is not None
-    return metas, marks, kept.turns, world.inbox.names().unwrap(), len(world.inbox.processed)
+    return metas, marks, kept.turns, [*world.inbox.entries], len(world.inbox.processed)
 
 
 def test_a_note_whose_reply_passes_no_check_stays_pending_and_the_third_time_is_stored_whole_p9(world: World) -> None:
@@ -371,4 +371,4 @@ def test_a_store_that_cannot_be_asked_ends_the_run_and_the_session_waits() -> No
     assert isinstance(
         consolidate(evolve(world.io(), known=Broken(world.store, NoteIndex(world.store.files))), run), Failure
     )
-    assert len(world.inbox.names().unwrap()) == 1
+    assert len(world.inbox.entries) == 1

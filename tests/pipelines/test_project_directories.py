@@ -30,7 +30,7 @@ def waiting(inbox: Inbox, at_ms: int, cwd: str | None) -> None:
 
 
 def dealt_with(inbox: Inbox) -> None:
-    for pending in inbox.load(None, NOW_MS).unwrap().pending:
+    for pending in inbox.load(NOW_MS).unwrap().pending:
         inbox.retire(pending, Outcome("written", "run-1", NOW_MS)).unwrap()
 
 

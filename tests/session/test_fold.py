@@ -29,13 +29,13 @@ NOW = AT_MS + DAY_MS
 
 
 def names_of(items: list[tuple[str, InboxEntry]], troubles: dict[str, Trouble] | None = None) -> list[tuple[str, ...]]:
-    return [pending.names for pending in fold_queue(items, troubles or {}, None, NOW).pending]
+    return [pending.names for pending in fold_queue(items, troubles or {}, NOW).pending]
 
 
 def test_entries_of_one_session_fold_into_the_newest_whatever_their_order() -> None:
     items = [("b.json", session(at_ms=AT_MS + 2, event="SessionEnd")), ("a.json", session(event="Stop"))]
     for order in (items, items[::-1]):
-        (pending,) = fold_queue(order, {}, None, NOW).pending
+        (pending,) = fold_queue(order, {}, NOW).pending
         assert pending.entry.context.event == "SessionEnd"
         assert (pending.name, pending.names) == ("b.json", ("a.json", "b.json"))
 
@@ -51,14 +51,14 @@ def test_a_fold_keeps_what_only_the_older_entry_knew() -> None:
         retrieval=SessionFile("claude-code-session", "s-1", "/t.jsonl"),
     )
     newer = session(at_ms=AT_MS + 1, event="SessionEnd")
-    (pending,) = fold_queue([("a", older), ("b", newer)], {}, None, NOW).pending
+    (pending,) = fold_queue([("a", older), ("b", newer)], {}, NOW).pending
     assert pending.entry.retrieval == SessionFile("claude-code-session", "s-1", "/t.jsonl")
     assert pending.entry.context == Context(cwd="/p", branch="main", event="SessionEnd", harness_version="2.1")
 
 
 def test_a_fold_does_not_mix_the_branches_of_two_directories() -> None:
     older, newer = session(cwd="/p", branch="main", commit="0" * 40), session(at_ms=AT_MS + 1, cwd="/q")
-    (pending,) = fold_queue([("a", older), ("b", newer)], {}, None, NOW).pending
+    (pending,) = fold_queue([("a", older), ("b", newer)], {}, NOW).pending
     assert pending.entry.context == Context(cwd="/q")
 
 
@@ -96,25 +96,23 @@ def test_a_session_to_look_at_again_stays_one_whatever_is_captured_meanwhile() -
         ("today.json", session("s-1", AT_MS, event="Stop", reason="end")),
     ]
     for order in (items, items[::-1]):
-        (pending,) = fold_queue(order, {}, None, NOW).pending
+        (pending,) = fold_queue(order, {}, NOW).pending
         assert (pending.entry.context.event, pending.entry.context.reason) == (UPGRADE_EVENT, "end")
 
 
-def test_the_limit_and_the_backoff_leave_entries_waiting() -> None:
+def test_the_backoff_leaves_entries_waiting() -> None:
     items = [(id, session(id)) for id in "abc"]
     trouble = Trouble(not_before_ms=NOW + 1, message="Not there yet.")
-    queue = fold_queue(items, {"claude-code-session a": trouble}, 1, NOW)
-    assert ([pending.name for pending in queue.pending], queue.waiting) == (["b"], 2)
+    queue = fold_queue(items, {"claude-code-session a": trouble}, NOW)
+    assert ([pending.name for pending in queue.pending], queue.waiting) == (["b", "c"], 1)
     assert queue.reason == "Not there yet."
 
 
-@given(st.lists(entries(), max_size=12), st.integers(0, 5) | st.none())
+@given(st.lists(entries(), max_size=12))
 @settings(max_examples=80)
-def test_no_entry_is_lost_or_doubled(some: list[InboxEntry], limit: int | None) -> None:
+def test_no_entry_is_lost_or_doubled(some: list[InboxEntry]) -> None:
     items = [(f"{number}.json", entry) for number, entry in enumerate(some)]
-    queue = fold_queue(items, {}, limit, NOW)
-    whole = fold_queue(items, {}, None, NOW).pending
-    assert len(queue.pending) + queue.waiting == len(whole)
+    whole = fold_queue(items, {}, NOW).pending
     assert sorted(name for pending in whole for name in pending.names) == sorted(name for name, _ in items)
 
 

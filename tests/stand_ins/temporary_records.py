@@ -28,8 +28,8 @@ class TemporaryInbox(Inbox):
     @property
     def entries(self) -> dict[str, InboxEntry]:
         """What waits, by name."""
-        texts = ((name, (self.root / "inbox" / name).read_text()) for name in self.names().unwrap())
-        return {name: parse_inbox_entry(text).unwrap() for name, text in texts}
+        paths = sorted((self.root / "inbox").glob("[!.]*.json"))
+        return {path.name: parse_inbox_entry(path.read_text()).unwrap() for path in paths}
 
     @property
     def processed(self) -> list[str]:

@@ -62,7 +62,7 @@ from agent_memory.session.queue import (
     queue_key,
     session_key,
 )
-from agent_memory.text.instants import iso_of, ms_of
+from agent_memory.text.instants import iso_of, ms_in_name, ms_of
 
 PROCESSED = f"{INBOX}/.processed"
 FAILED = f"{INBOX}/.failed"
@@ -208,8 +208,6 @@ class QueueTroubles:
 
 # -- the queue --------------------------------------------------------------------------------------------------------
 
-_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)
-
 
 @frozen
 class Inbox:
@@ -229,10 +227,20 @@ class Inbox:
         return put_entry(str(self.root), entry, text)
 
     @as_result
-    def names(self) -> tuple[str, ...]:
-        """Returns the names of all pending entries by time stamp, without opening any. A name without a time stamp is
-        sorted by the file's mtime."""
-        return self._listed(INBOX)
+    def waiting(self) -> tuple[int, int | None]:
+        """Returns how many sessions and notes a run would find, and the time of the oldest in epoch ms. Changes nothing;
+        a file that cannot be read counts as one."""
+        names = self._listed(INBOX)
+
+        def entries() -> Iterator[tuple[str, InboxEntry]]:
+            for name in names:
+                with suppress(Error):
+                    if (entry := entry_in(str(self.root), INBOX, name)) is not None:
+                        yield name, entry
+
+        folded = fold_queue(entries(), {}, 0).pending
+        unread = len(names) - sum(len(each.names) for each in folded)
+        return len(folded) + unread, ms_in_name(names[0]) if names else None
 
     def recent(self, most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
         """Yields the newest entries of sessions, whatever their outcome."""
@@ -241,7 +249,7 @@ class Inbox:
                 yield each
 
     @as_result
-    def load(self, limit: int | None, now_ms: int) -> Loaded:
+    def load(self, now_ms: int) -> Loaded:
         """Returns the folded queue in working order; malformed files are quarantined, and do not stop the others. A
         context without a repository gets that of its directory."""
         troubles = unwrap(self._troubles.read())
@@ -260,7 +268,7 @@ class Inbox:
                     if entry is not None:
                         yield name, entry
 
-        queue = fold_queue(entries(), troubles, limit, now_ms)
+        queue = fold_queue(entries(), troubles, now_ms)
         repo_of = cache(partial(repo_now, environ=self.environ, known=known_places(self.environ, str(self.root))))
         pending: list[Pending] = []
         for one in queue.pending:
@@ -359,9 +367,7 @@ class Inbox:
         self._troubles.change(dict.fromkeys(key_of(pending.entry, pending.name) for key_of in (queue_key, session_key)))
 
     def _listed(self, relative: str) -> tuple[str, ...]:
-        directory = f"{self.root}/{relative}"
-        names = names_below(str(self.root), relative, is_entry_name)
-        return tuple(sorted(names, key=lambda name: (_stamp(directory, name), name)))
+        return tuple(sorted(names_below(str(self.root), relative, is_entry_name)))
 
     def _pending_entry(self, name: str) -> InboxEntry | None:
         """Returns the entry; None if it was removed, or was finished by a run that stopped before removing it here
@@ -383,17 +389,6 @@ class Inbox:
                 found = entry_in(str(self.root), relative, name)
                 if found is not None:
                     yield name, found
-
-
-def _stamp(directory: str, name: str) -> str:
-    """Returns the time stamp at the start of the name, or else the file's mtime in the same form."""
-    found = _TIMESTAMP.match(name)
-    if found:
-        return found[0]
-    try:
-        return iso_of(os.lstat(f"{directory}/{name}").st_mtime_ns // 1_000_000).replace(":", "-")
-    except (OSError, ValueError, OverflowError):
-        return ""
 
 
 # -- leaving and returning --------------------------------------------------------------------------------------------

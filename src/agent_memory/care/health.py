@@ -30,7 +30,7 @@ from agent_memory.setup.schedule import JobHealth, job_healths
 from agent_memory.store.bookkeeping import SpendLedgerFiles
 from agent_memory.store.run_files import RunLog
 from agent_memory.store.run_json import RESULTS
-from agent_memory.text.instants import DAY_MS, day_of, ms_in_name, ms_of
+from agent_memory.text.instants import DAY_MS, day_of, ms_of
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.plain_text import counted
 
@@ -78,6 +78,7 @@ class Health:
     archived: int
     unreadable: tuple[str, ...]
     pending: int
+    """Sessions and notes that wait, as a run counts them."""
     oldest_pending_at_ms: int | None
     failed: tuple[FailedEntry, ...]
     troubles: tuple[tuple[str, Trouble], ...]
@@ -152,7 +153,7 @@ def read_health(
     cannot be read is an error, not "all is well" (P6)."""
     root, environ, now_ms = inbox.root, inbox.environ, reading.clock.now_ms()
     live, archive = unwrap(reading.store.listings())
-    names = unwrap(inbox.names())
+    pending, oldest_pending_at_ms = unwrap(inbox.waiting())
     recent = log.runs(RECENT_RUNS)
     logged = recent.value_or(())
     # The newest run of each machine, newest first; a damaged report does not hide others.
@@ -181,8 +182,8 @@ def read_health(
         entries=len(live.entries),
         archived=len(archive.entries),
         unreadable=tuple(each.path for each in live.unreadable),
-        pending=len(names),
-        oldest_pending_at_ms=ms_in_name(names[0]) if names else None,
+        pending=pending,
+        oldest_pending_at_ms=oldest_pending_at_ms,
         failed=unwrap(failed_entries(str(root))),
         troubles=tuple(sorted(unwrap(QueueTroubles(str(root)).read()).items())),
         last_runs=runs,

@@ -531,7 +531,7 @@ def steps(io: ConsolidateIo) -> Mapping[str, Step[Run]]:
 
 def load_queue(io: ConsolidateIo, run: Run) -> Run:
     """Loads the sessions to look at, and counts the live notes (the run's limit on changes is a share of them)."""
-    queue = unwrap(io.inbox.load(run.limit, io.clock.now_ms()))
+    queue = unwrap(io.inbox.load(io.clock.now_ms()))
     left_alone = (f"inbox/{each.name} was left where it is: {each.reason}" for each in queue.unreadable)
     return evolve(
         run,
@@ -550,7 +550,8 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
     work = Work(pending)
     taken = evolve(run, queue=queue, work=work)
     number, session = len(run.settled) + 1, session_id_of(pending.entry) or pending.name
-    io.progress(f"{number:,} of {number + len(queue):,}: {pending.entry.harness} {session}")
+    total = number + len(queue)
+    io.progress(f"{number:,} of {max(number, min(total, run.limit or total)):,}: {pending.entry.harness} {session}")
     try:
         if (left := _left_out(io, taken, work, pending.entry.context.cwd)) is not None:
             return left

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from agent_memory.errors import Error
+from agent_memory.errors import Error, HistoryUnavailable
 from agent_memory.note.note import Listing, StoredEntry, TierList, Usage
 from agent_memory.rules.change import Applied, Published, Receipt
 from agent_memory.rules.findings import Analysis, Finding
@@ -107,7 +107,7 @@ class Run:
     settled: tuple[Settled, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
     waiting: int = 0
-    """Sessions that were not loaded: over the limit, or postponed."""
+    """Sessions that were not loaded: postponed, or unreadable."""
     waiting_reason: str = ""
     paused: Error | None = None
     """Why the run stops early; everything not settled stays pending, and none of it counts as an attempt."""
@@ -120,6 +120,15 @@ class Run:
     resumed: bool = False
     """Whether it resumes from a checkpoint: sessions settled before that are not in `settled`."""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def is_drained(self) -> bool:
+        """Returns whether no session is left to take in hand. One whose history is not there takes no place of the
+        limit, and one that has more to come is finished."""
+        if self.limit is None or not self.queue or self.paused is not None:
+            return not self.queue or self.paused is not None
+        read = {each.pending.name for each in self.settled if not isinstance(each.error, HistoryUnavailable)}
+        return len(read) >= self.limit and self.queue[0].name not in read
 
     @property
     def summary(self) -> RunSummary:
@@ -158,7 +167,8 @@ class Run:
                 + (f" ({one_line(summary.reason, _REASON_CHARS).rstrip('.')})" if summary.reason else "")
             )
         if summary.gave_up:
-            parts.append(f"{summary.gave_up} given up (see `memory status`)")
+            given_up = "would be given up" if self.dry_run else "given up (see `memory status`)"
+            parts.append(f"{summary.gave_up} {given_up}")
         if self.quarantined:
             parts.append(f"{len(self.quarantined)} malformed moved to inbox/.failed")
         return ", ".join(parts)

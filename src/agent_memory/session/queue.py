@@ -245,7 +245,7 @@ class Loaded:
     pending: tuple[Pending, ...]
     quarantined: tuple[Quarantined, ...] = ()
     waiting: int = 0
-    """The number of entries left out because of the limit or their backoff."""
+    """The number of entries left out because of their backoff."""
     unreadable: tuple[Quarantined, ...] = ()
     """Files that the operating system could not read; left in place, since they may be valid (P6)."""
     reason: str = ""
@@ -321,13 +321,11 @@ class _Folded:
             self.entry = folded_entry(entry, self.entry)
 
 
-def fold_queue(
-    entries: Iterable[tuple[str, InboxEntry]], troubles: Mapping[str, Trouble], limit: int | None, now_ms: int
-) -> Loaded:
+def fold_queue(entries: Iterable[tuple[str, InboxEntry]], troubles: Mapping[str, Trouble], now_ms: int) -> Loaded:
     """Returns the queue in working order: least attempted first, then live captures before past sessions and those to
     repeat, then by the newest entry of each session, oldest first.
 
-    Entries in their backoff or beyond `limit` are left out and counted as waiting. `entries` is read once.
+    Entries in their backoff are left out and counted as waiting. `entries` is read once.
     """
     folded: dict[str, _Folded] = {}
     contexts: dict[Context, Context] = {}  # sessions of one directory share theirs, which halves the memory
@@ -355,14 +353,13 @@ def fold_queue(
     }
     due = [key for key in folded if not is_waiting(trouble_of[key], now_ms)]
     due.sort(key=lambda key: (trouble_of[key].attempts, *_working_order(folded[key])))
-    chosen = due if limit is None else due[: max(limit, 0)]
     pending: list[Pending] = []
-    for key in chosen:
+    for key in due:
         each = folded[key]
         older = sorted(name for name in each.names if name != each.name)
         pending.append(Pending(each.entry, each.name, (*older, each.name), trouble_of[key]))
     reason = next((trouble.message for trouble in trouble_of.values() if is_waiting(trouble, now_ms)), "")
-    return Loaded(tuple(pending), waiting=len(folded) - len(chosen), reason=reason)
+    return Loaded(tuple(pending), waiting=len(folded) - len(due), reason=reason)
 
 
 def _working_order(folded: _Folded) -> tuple[int, int, str]:
