@@ -119,11 +119,15 @@ def test_a_shared_note_reaches_a_teammate_who_trusts_the_checkout(ana: Member, b
     before = bob.everywhere()
     assert "zebra" not in before.replace("'zebra'", "").replace("zebra queue", "")
     assert not bob.memory.root.joinpath("topics").exists()
+    untold = "told to nobody: you have not trusted this checkout (`memory trust` does)"
+    for said in (bob("status"), bob.memory("list", cwd=bob.checkout).err):
+        assert said.count(untold) == 1
     assert "1 note in" in bob("trust")
     assert ("0 notes, 0 archived" in bob("status"), "; 1 note more from your team here" in bob("status")) == (
         True,
         True,
     )
+    assert untold not in bob("status")
     for told_of in (bob.start(), bob.asked(), bob("read", id), bob("generate-agents-md", "--target", "-")):
         assert "never skip it" in told_of
         assert "the team's" in told_of

@@ -1031,9 +1031,10 @@ class Memory:
     @as_result
     def health(self) -> late.health.Health:
         """For `memory status`."""
-        inputs = self.config, self.agent(), self.reading, self.inbox, self.log, self.spend, self.cwd
-        health = late.health.read_health(*inputs, len(self.notes_here.added))
-        return evolve(health, last_runs=self.shown_runs(health.last_runs))
+        inputs, here = (self.config, self.agent(), self.reading, self.inbox, self.log, self.spend), self.notes_here
+        health = late.health.read_health(*inputs, self.cwd, len(here.added))
+        switches = (*health.switches, *here.team.untold)
+        return evolve(health, last_runs=self.shown_runs(health.last_runs), switches=switches)
 
     @as_result
     def statistics(self, days: int) -> late.statistics.Statistics:

@@ -98,6 +98,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
         if arguments.archived:
             nothing = "The archive is empty."
         console.warn(nothing if wanted == ListFilter() and not found.entries else "No such notes.")
+        console.warn(*memory.team_at(memory.cwd).untold)
     elif console.is_terminal:
         console.out(*_table_lines(console, shown, marks, len(found.entries), memory.clock.now_ms()))
     else:

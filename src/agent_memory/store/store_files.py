@@ -265,6 +265,12 @@ class Team:
     """By id."""
     unreadable: tuple[UnreadableFile, ...] = ()
 
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """Returns why nothing of the directory is told, in a sentence; empty where it is told, or there is none."""
+        why = () if self.files else self.unreadable
+        return tuple(f"The notes of your team in {each.path} are told to nobody: {each.problems[0]}." for each in why)
+
     def read(self, listed: Listed) -> StoredEntry:
         """Returns the note with its text. EntryChanged if the file is not as it was listed."""
         image = None if self.files is None else read_image(self.files.root, listed.path)
