@@ -98,6 +98,17 @@ def test_the_list_is_filtered_as_that_of_notes(talked: Memory, words: tuple[str,
     assert rest == everything[1:2]
 
 
+def test_a_session_that_was_only_told_something_is_one_of_the_place_where_it_was_told(memory: Memory) -> None:
+    lamp = memory.work_tree()
+    memory.remembered("The lamp has a green fuse.", "--scope", "github.com/ada/lamp")
+    start = {"session_id": FIRST, "cwd": str(lamp), "hook_event_name": "SessionStart", "source": "startup"}
+    assert "fuse" in memory("inject", "--hook", "--harness", "claude-code", data=json.dumps(start).encode()).out
+    (listed,) = memory("sessions", "--json").document["sessions"]
+    assert (listed["scope"], listed["given"]) == ("github.com/ada/lamp", 1)
+    memory.configure(projects={"exclude": ["github.com/ada/*"]})
+    assert memory("sessions", "--json").document["sessions"] == []
+
+
 def test_what_was_said_is_found_with_its_neighbours_and_who_spoke(talked: Memory) -> None:
     hits = said(talked, "zebras")
     assert {each["sessionId"] for each in hits} == {FIRST, SECOND}, "the best turn of each"

@@ -711,8 +711,8 @@ class Memory:
             self.history_index, self.clock, lambda part: scope_of(part.places)
         ).search(request, progress)
 
-    def session_scopes(self) -> Callable[[tuple[str, ...]], str | None]:
-        """Returns a function that returns the scope of a session, given its directories (`switching.session_scopes`)."""
+    def session_scopes(self) -> Callable[..., str | None]:
+        """Returns a function that returns the scope of a session (`switching.session_scopes`)."""
         here, known = self.scope_on_arrival(), known_places(self.environ, self.real_root)
         told_from = None if self.caller.is_agent else here
         return late.switching.session_scopes(self.switches(), known, self.scope_of, told_from)

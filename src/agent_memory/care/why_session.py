@@ -366,7 +366,7 @@ class SessionLine:
 def list_sessions(
     captured: Iterable[Result[InboxEntry, Error]],
     kept: Iterable[IndexedPart],
-    scope_of: Callable[[tuple[str, ...]], str | None],
+    scope_of: Callable[..., str | None],
     runs: Iterable[LoggedRun],
     notes: Iterable[Listed],
     deliveries: Iterable[Delivery],
@@ -374,7 +374,7 @@ def list_sessions(
     first_words_of: Callable[[InboxEntry], str],
 ) -> tuple[SessionLine, ...]:
     """Returns the sessions that were captured, given notes or kept, the newest first. `captured` and `runs` come newest
-    first; `scope_of` returns None for the directories of a session that is not shown; `first_words_of` is asked about those
+    first; `scope_of` returns None for the directories, or else the scope by its deliveries, of a session that is not shown; `first_words_of` is asked about those
     that still wait."""
     latest: dict[tuple[str, str], InboxEntry] = {}
     last: dict[tuple[str, str], int] = {}
@@ -401,12 +401,14 @@ def list_sessions(
         words[key] = words.get(key) or part.first_words
     given: dict[tuple[str, str], set[str]] = {}
     told: dict[str, int] = {}
+    told_in: dict[tuple[str, str], str] = {}
     for delivery in deliveries:
         for id in delivery.ids:
             told[id] = told.get(id, 0) + 1
         if delivery.session:
             key = (delivery.harness, delivery.session)
             given.setdefault(key, set()).update(delivery.ids)
+            told_in[key] = delivery.scope or told_in.get(key, "")
             last[key] = max(last.get(key, 0), delivery.at_ms)
     verdicts: dict[tuple[str, str], str] = {}
     for run in runs:
@@ -417,7 +419,7 @@ def list_sessions(
         for key in keys_of(note.meta):
             own.setdefault(key, []).append(note)
     newest = sorted((key for key in last if key[1]), key=lambda key: (-last[key], key))
-    scopes = {key: scope_of(tuple(dict.fromkeys(places.get(key, ())))) for key in newest}
+    scopes = {key: scope_of(tuple(dict.fromkeys(places.get(key, ()))), told_in.get(key, "")) for key in newest}
     cwds = {key: next(iter(places.get(key, ())), None) for key in newest}
     return tuple(
         SessionLine(
