@@ -156,8 +156,10 @@ def test_a_checkpoint_captures_once_and_keeps_a_handoff_where_there_is_something
     small.user("What does HTTP 418 mean?", cwd=str(memory.home))
     small.agent("I am a teapot.", cwd=str(memory.home))
     on_disk(memory, small)
-    assert memory("checkpoint").out.endswith("no handoff was kept, since there is nothing to hand over.\n")
+    assert memory("checkpoint").out.endswith("since what was asked in it was done, and nothing is left to take up.\n")
     assert (len(memory.notes()), len(memory.pending())) == (1, 2)
+    asked_for = memory("handoff", "--json").document["stored"]
+    assert memory("checkpoint", "--json").document["stored"] == asked_for
 
 
 def test_the_hook_at_a_sessions_end_hands_it_over(memory: Memory) -> None:

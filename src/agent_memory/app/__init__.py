@@ -856,11 +856,7 @@ class Memory:
             taken = unwrap(self.take_over(found.session_id, found.harness))
         except UsageInvalid:
             return None
-        return (
-            unwrap(late.handing_over.keep_handover(self.handing_over_io(), taken)).id
-            if taken.handover.is_worth_keeping
-            else None
-        )
+        return unwrap(late.handing_over.keep_handover(self.handing_over_io(), taken, unasked=True)).id
 
     def take_over(
         self, session_id: str | None = None, harness: Harness | None = None, *, recovers: bool = False
@@ -909,9 +905,7 @@ class Memory:
         taken = unwrap(self.take_over(session_id, harness, recovers=True))
         if late.queue.queue_key(taken.entry, "") not in unwrap(self.inbox.known()).waiting:
             unwrap(self.inbox.put(taken.entry))
-        if not taken.handover.is_worth_keeping:
-            return taken, late.handing_over.Kept(None, "there is nothing to hand over")
-        return taken, unwrap(late.handing_over.keep_handover(self.handing_over_io(), taken))
+        return taken, unwrap(late.handing_over.keep_handover(self.handing_over_io(), taken, unasked=True))
 
     def handing_over_io(self) -> late.handing_over.HandingOverIo:
         return late.handing_over.HandingOverIo(

@@ -203,9 +203,10 @@ def _history(io: HandingOverIo, entry: InboxEntry, session_id: str) -> History:
 
 
 @as_result
-def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
+def keep_handover(io: HandingOverIo, taken: Taken, *, unasked: bool = False) -> Kept:
     """Returns the session's handoff note: a new one, or the present one updated in place. None for a session that ended
-    longer ago than a handoff lives, and for one whose note a person pinned or forgot."""
+    longer ago than a handoff lives, for one whose note a person pinned or forgot, and `unasked` for a first note of one
+    in which nothing is left to take up."""
     expires_at_ms = taken.ended_at_ms + io.handoff_days * DAY_MS
     if expires_at_ms <= io.clock.now_ms():
         return Kept(None, f"it ended more than {io.handoff_days} days ago")
@@ -218,6 +219,8 @@ def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
             return Kept(None, "you rejected its note")
         whose = (taken.handover.harness, taken.handover.session_id)
         known = next((each for each in live.entries if is_handoff_of(each.meta, *whose)), None)
+        if known is None and unasked and not taken.handover.is_worth_keeping:
+            return Kept(None, "what was asked in it was done, and nothing is left to take up")
         if known is None:
             id = mint_id(title, taken.ended_at_ms, taken_ids(live, archive))
             change = Change.of(MemoryEntry(_new_meta(io, taken, id, title, expires_at_ms), body))
