@@ -352,6 +352,23 @@ class TestInbox:
         assert "inbox     2 waiting" in memory("status").out
         assert memory("consolidate").out.startswith("2 sessions processed")
 
+    def test_a_reason_that_several_share_is_said_once(self, memory: Memory) -> None:
+        project = memory.home / ".claude" / "projects" / "lamp"
+        for number in range(3):
+            memory.capture_session(f"missing-{number}", project / f"missing-{number}.jsonl")
+        memory("consolidate")
+        status = memory("status").out
+        assert (
+            "retry     claude-code-session missing-0 and 2 more: The history of session missing-0 is not there"
+            in status
+        )
+        assert status.count("is not there") == 1
+        for port in (8000, 9000):
+            memory.captured(f"Port {port}", f"The port of the service is {port}.")
+            memory("consolidate")
+        newest, before, _ = memory("log").out.splitlines()
+        assert ("is not there" in newest, before.endswith("3 waiting (as above)")) == (True, True), (newest, before)
+
     def test_a_limit(self, memory: Memory) -> None:
         for number in range(3):
             memory.captured(f"Note {number}", f"The port of service {number} is {8000 + number}.")

@@ -42,7 +42,10 @@ ILL = evolve(
     WELL,
     unreadable=("topics/東京の倉庫 -- id__a1b2c3.md",),
     troubles=tuple(
-        (f"amp {at}", Trouble(attempts=1, not_before_ms=NOW_MS, code="timed-out", message="it took\ntoo long"))
+        (
+            f"amp {at}",
+            Trouble(attempts=1, not_before_ms=NOW_MS, code="timed-out", message=f"it took\ntoo long {'x' * at}"),
+        )
         for at in range(15)
     ),
     failed=(FailedEntry("x.json", "no \x1b[31mJSON", True),),

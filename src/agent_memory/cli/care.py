@@ -193,15 +193,16 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
     spent = health.spent_today
     calls = f"{spent.calls} of {health.max_calls_per_day} calls today"
     yield "agent", f"{health.agent}, {calls}, {spent.prompt_chars:,} characters sent"
-    has_all = "`memory status --json` has all"
-    for text in first_of([f"{key}: {trouble.message}" for key, trouble in health.troubles], MOST_SHOWN, has_all):
-        yield "retry", text
-    files: dict[str, list[str]] = {}
-    for each in health.failed:  # of a long session there are many, which fail alike
-        files.setdefault(each.reason, []).append(each.name)
-    failed = [f"{names[0]}{f' and {len(names) - 1} more' * (len(names) > 1)}: {why}" for why, names in files.items()]
-    for text in first_of(failed, MOST_SHOWN, has_all):
-        yield "failed", text
+    waiting = [(" ".join(key.split()[:2]), trouble.message) for key, trouble in health.troubles]
+    for label, told in (("retry", waiting), ("failed", [(each.name, each.reason) for each in health.failed])):
+        alike: dict[str, list[tuple[str, str]]] = {}
+        for name, why in told:  # many wait or fail alike, but for the id of the session
+            alike.setdefault(why.replace(name.split()[-1], ""), []).append((name, why))
+        texts = [
+            f"{some[0][0]}{f' and {len(some) - 1} more' * (len(some) > 1)}: {some[0][1]}" for some in alike.values()
+        ]
+        for text in first_of(texts, MOST_SHOWN, "`memory status --json` has all"):
+            yield label, text
 
 
 def _last_run(health: Health) -> str:
@@ -209,7 +210,8 @@ def _last_run(health: Health) -> str:
         return "none yet"
     last = health.last_runs[0]
     at = short_age(last.ended_at_ms, health.now_ms) if last.ended_at_ms is not None else "at an unknown time"
-    what = one_line(last.summary, 300) or counted(len(last.sessions), "session")
+    done, waiting, _ = last.summary.partition(" waiting (")  # the reasons are said above and below
+    what = one_line(f"{done}{waiting[:-2]}", 300) or counted(len(last.sessions), "session")
     return f"{last.machine} {last.result} {at}{f': {what}' * (what != last.result)} (runs/{last.run_id})"
 
 

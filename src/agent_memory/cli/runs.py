@@ -205,8 +205,9 @@ def _log(arguments: argparse.Namespace, console: Console) -> None:
     runs = memory.shown_runs(unwrap(memory.log.runs(limit, day or "")))
     if not runs and not console.json:
         console.warn("No run yet." if day is None else "No run on that day.")
+    said: set[str] = set()
     rows = [
-        (iso_of(each.started_at_ms)[:16].replace("T", " "), each.machine, short_id(each.run_id), _words(each))
+        (iso_of(each.started_at_ms)[:16].replace("T", " "), each.machine, short_id(each.run_id), _words(each, said))
         for each in runs
     ]
     if day is None:
@@ -231,8 +232,12 @@ def _details(run: LoggedRun) -> Iterator[str]:
         yield f"    {one_line(line, _LINE_CHARS)}"
 
 
-def _words(run: LoggedRun) -> str:
-    parts = [run.summary] if run.summary not in ("", run.result) else []
+def _words(run: LoggedRun, said: set[str]) -> str:
+    """Returns what the run did; `said` are the reasons of the runs above, which are not said again."""
+    done, waiting, reason = run.summary.partition(" waiting (")
+    summary = f"{done}{waiting}as above)" if reason in said else run.summary
+    said.update(filter(None, [reason]))
+    parts = [summary] if summary not in ("", run.result) else []
     if run.result not in ("completed", "unfinished"):
         why = "; ".join(run.problems) or run.error
         parts.append(run.result if why[:80] in run.summary else f"{run.result}: {why}")
