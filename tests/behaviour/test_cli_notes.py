@@ -123,6 +123,12 @@ class TestRemember:
         assert memory("remember", text, "--supersedes", first).code == 0
         assert [(each["id"], each["body"]) for each in memory.notes()] == [(second, text)]
 
+    def test_what_differs_in_its_links_alone_is_stored_once(self, memory: Memory) -> None:
+        other = memory.remembered("The harbour opens at nine.")
+        first = memory.remembered(f"Deploys run from main only, once the tests are green. [[{other}]]")
+        again = memory("remember", "Deploys run from main only, once the tests are green.")
+        assert again.out.startswith(f"Already stored as {first}"), again
+
     def test_what_is_stored_already_replaces_the_other_value_when_said_again(self, memory: Memory) -> None:
         first = memory.remembered("Port 8081 is the api.")
         second = memory.remembered("Port 9999 is the api.")
@@ -137,6 +143,7 @@ class TestRemember:
         ("one", "other"),
         [
             ("The deploy bucket is acme-old.", "The deploy bucket is acme-new."),
+            ("Deploys on Tuesdays only.", "Deploys on Thursdays only."),
             ("The api url is http://localhost:8081", "The api url is http://localhost:9999"),
             ("The on-call owner is Ada.", "The on-call owner is Bob."),
             ("The launch deadline is 2026-12-01.", "The launch deadline is 2026-12-08."),

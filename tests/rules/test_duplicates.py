@@ -234,6 +234,9 @@ CONTRADICTING: tuple[tuple[Note, Note], ...] = (
     (("Deploy", "Nunca faça deploy na sexta-feira."), ("Deploy na sexta-feira", "Sempre faça deploy na sexta-feira.")),
     (("Limite de upload", "O limite de upload é 10 MB."), ("Upload", "O limite de upload é 25 MB.")),
     (("Gestor de pacotes", "Usamos pnpm."), ("Gestor de pacotes", "Usamos yarn.")),
+    (("Deploys on Tuesdays only", "Deploys on Tuesdays only."), ("Deploys on Thursdays only", "Deploys on Thursdays only.")),
+    (("Audits", "The audit runs only in March."), ("Audits", "The audit runs only in April.")),
+    (("Deploys", "Deploy apenas às terças."), ("Deploys", "Deploy apenas às quintas.")),
 )  # fmt: skip
 AGREEING: tuple[tuple[Note, Note], ...] = (
     (("Production server port", "The production server listens on port 8080."), ("Staging port", "The staging server listens on port 9090.")),
@@ -259,6 +262,8 @@ AGREEING: tuple[tuple[Note, Note], ...] = (
     (("`retry()`", "`retry()` waits 5 s between calls."), ("`poll()`", "`poll()` waits 9 s between calls.")),
     (("Cache no staging", "O cache no staging expira em 5 min."), ("Cache do staging", "O cache do staging expira em 5 min.")),
     (("Config", "```yaml\nport: 8080\n```"), ("Config", "```yaml\nport: 9090\n```")),
+    (("Standup", "The standup of the team is on Mondays."), ("Standup", "The standup of the team is on Thursdays.")),
+    (("Deploys", "Deploys on Tuesdays only."), ("Backups", "Backups on Thursdays only.")),
     (("Database", "Reports are kept in Postgres."), ("Cache", "Sessions are kept in Redis.")),
     (("Open?", "Should the gateway port be 8080?"), ("Gateway port", "The gateway port should be 9090.")),
     (("Issue 12", "Issue 12 is about the parser port."), ("Issue 13", "Issue 13 is about the parser port.")),

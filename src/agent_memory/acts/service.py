@@ -44,12 +44,13 @@ from agent_memory.rules.drafts import (
     taken_ids,
     trusted_after,
 )
+from agent_memory.rules.features import digest_of, said_in
 from agent_memory.rules.similarity import Subject
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.store_files import Store
 from agent_memory.store.usage_ledger import UsageLedger
 from agent_memory.text.ids import is_id, mint_id, tags_in
-from agent_memory.text.markdown import append_see_also, derive_description, derive_title, find_links, without_see_also
+from agent_memory.text.markdown import append_see_also, derive_description, derive_title, find_links
 
 _EMPTY = ("body: is empty (`memory archive` archives a note)",)
 
@@ -129,9 +130,9 @@ class MemoryService:
         same = (each for one in hashes for each in live.entries if each.body_hash == one)
         told = (each for each in same if each.meta.scope in scopes and not each.meta.is_unheard(by))
         shown = (each for each in told if not (self.caller.is_agent and each.meta.is_secret))
-        # The same body, but for the links that were added when it was stored.
-        plain = without_see_also(subject.body)
-        alike = (each.listed for each in similar if without_see_also(each.body) == plain)
+        # The same body, but for its links.
+        plain = digest_of(said_in(subject.body))
+        alike = (each.listed for each in similar if plain and digest_of(said_in(each.body)) == plain)
         twin = next(shown, None) or next(alike, None)
         replaced = {id: each for id, each in replaced.items() if twin is None or id != twin.meta.id}
         taken = taken_ids(live, archive)

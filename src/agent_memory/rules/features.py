@@ -194,7 +194,7 @@ def words_without_values(text: str) -> frozenset[str]:
 def _claims_in(text: str) -> Iterator[Claim]:
     place = _PLACED.search(text) if "/" in text or "`" in text else None
     choice, named = choice_in(text), _NAMED.search(text)
-    if not (place or choice or named or has_digits(text)) or _is_beside_the_present(text):
+    if not (place or choice or named or has_digits(text) or _is_conditional(text)) or _is_beside_the_present(text):
         return
     if _is_denying(choice[2] if choice else text):
         return
@@ -294,6 +294,7 @@ _NUMBER = re.compile(
     rf"(?<![\w.,#/@$+-])(?<!\S:)v?(?P<digits>\d{{1,15}}(?:[.,:]\d{{1,15}}){{0,4}})(?:[ -]?(?P<unit>{_UNIT})(?!\w))?(?![\w/@-]|[.,:]\d)",
     re.IGNORECASE,
 )
+_LIMITED = _TABLE.expression("limited")
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _LAST_WORD = re.compile(r"(?:([^\W\d_]+)|([=:≤≥<>]))[\s`\"'(~]*\Z")
@@ -312,16 +313,17 @@ class Quantity:
     start: int
     end: int
     measure: str
-    """`time`, `size`, `share`, `pixels`, `version` (dotted) or `number`."""
+    """`time`, `size`, `share`, `pixels`, `version` (dotted), `number`, or `day`, `month` and `colour` in words."""
     value: str
     """In the base unit of the measure, normalised."""
 
 
 def quantities(sentence: str) -> tuple[Quantity, ...] | None:
     """Returns the values in a sentence, in order; None where it only reports a measurement or the past."""
+    limited = _LIMITED.finditer(sentence) if _is_conditional(sentence) else ()
+    found = [Quantity(*word.span(), str(word.lastgroup), word[0].lower().rstrip("s")) for word in limited]
     if not has_digits(sentence):
-        return ()
-    found: list[Quantity] = []
+        return tuple(found)
     for number in _NUMBER.finditer(sentence):
         before = _LAST_WORD.search(sentence, max(0, number.start() - 40), number.start())
         introduced = (before[1] or before[2]).lower() if before else ""
@@ -339,7 +341,7 @@ def quantities(sentence: str) -> tuple[Quantity, ...] | None:
             except ValueError:  # "1.2.3 s" is a version beside a letter
                 measure = "version"
         found.append(Quantity(number.start(), number.end(), measure, value))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda each: each.start))
 
 
 def has_digits(sentence: str) -> bool:
@@ -368,6 +370,12 @@ def said_in(body: str) -> str:
     """Returns the body with each link replaced by its label and without the links at its end; code stays."""
     text = without_see_also(body)
     return "\n".join(map(without_links, text.split("\n"))) if "[[" in text else text
+
+
+def digest_of(said: str) -> bytes:
+    """Returns the hash of what a body says, white space aside; empty where it says nothing."""
+    text = " ".join(said.split())
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()[:16] if any(map(str.isalnum, text)) else b""
 
 
 def said_terms(text: str) -> frozenset[str]:
@@ -438,7 +446,6 @@ class Features:
 def features_of(stored: StoredEntry) -> Features:
     meta, body = stored.meta, stored.body
     said = said_in(body)
-    on_one_line = " ".join(said.split())
     sentences: tuple[str, ...] = ()
     if meta.kind not in _MOMENTARY:
         prose = said_in("\n".join(prose_lines(body)))
@@ -448,9 +455,7 @@ def features_of(stored: StoredEntry) -> Features:
     fences = find_code(body).fences if "```" in body or "~~~" in body else ()
     return Features(
         meta,
-        digest=sha256(on_one_line.encode("utf-8", "surrogatepass")).digest()[:16]
-        if any(map(str.isalnum, on_one_line))
-        else b"",
+        digest=digest_of(said),
         # For a very long text a sample of its words will do, but the choice must depend on the text alone.
         terms=frozenset(sorted(said_terms(f"{meta.title}\n{said}"))[:_MOST_KEPT_TERMS]),
         title=title,
