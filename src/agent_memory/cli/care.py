@@ -193,8 +193,8 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
     spent = health.spent_today
     calls = f"{spent.calls} of {health.max_calls_per_day} calls today"
     yield "agent", f"{health.agent}, {calls}, {spent.prompt_chars:,} characters sent"
-    waiting = [(" ".join(key.split()[:2]), trouble.message) for key, trouble in health.troubles]
-    for label, told in (("retry", waiting), ("failed", [(each.name, each.reason) for each in health.failed])):
+    postponed = [(" ".join(key.split()[:2]), trouble.message) for key, trouble in health.troubles]
+    for label, told in (("retry", postponed), ("failed", [(each.name, each.reason) for each in health.failed])):
         alike: dict[str, list[tuple[str, str]]] = {}
         for name, why in told:  # many wait or fail alike, but for the id of the session
             alike.setdefault(why.replace(name.split()[-1], ""), []).append((name, why))
