@@ -330,6 +330,12 @@ class TestEdit:
         assert NOTE in recorded("read", id, "--archived").out
         assert recorded.log()[0] == "agent-memory: edit: Deploys"
 
+    def test_an_id_is_found_in_whatever_case(self, recorded: Memory) -> None:
+        id = recorded.remembered(NOTE)
+        for words in (("pin",), ("unpin",), ("edit", "--title", "Deploys"), ("why",), ("archive",), ("restore",)):
+            assert recorded(words[0], id.lower(), *words[1:]).code == 0
+        assert id in recorded("read", id.upper()).out
+
     def test_what_reads_so_already_is_not_said_to_be_edited(self, recorded: Memory) -> None:
         id = recorded.remembered(NOTE, "--tags", "ci")
         log = recorded.log()

@@ -18,12 +18,18 @@ CALLS = {
         ("xyzzy", 2, "There is no command 'xyzzy'. `memory --help` lists the commands."),
         ("--nonsense", 2, "Unrecognized arguments: --nonsense. See `memory --help`."),
         ("help lst", 2, "Did you mean `memory list`?"),
+        ("setup claude", 2, "There is no harness 'claude'. Did you mean claude-code? Known harnesses: "),
+        ("pause 2h", 2, "arguments: 2h. For example: `memory pause --for 2h`. See `memory pause --help`."),
     ),
     "list": (
         ("list --kidn fact", 2, "Did you mean --kind? See `memory list --help`."),
         ("list --tags x", 2, "Did you mean --tag? See `memory list --help`."),
         ("list --js", 2, "--js"),  # a script that says it would change its meaning when an option is added
-        ("list extra", 2, "Unrecognized arguments: extra. See `memory list --help`."),
+        (
+            "list extra",
+            2,
+            "Unrecognized arguments: extra. For example: `memory list --kind decision --query 'lock migration'`. See `memory list --help`.",
+        ),
         ("list --limit 0", 2, "--limit"),
         ("list --since tomorrow", 2, "--since is 'tomorrow', expected a period"),
     ),

@@ -69,10 +69,10 @@ def test_a_pause_holds_until_somebody_resumes(memory: Memory, lamp: Path, home: 
     assert switches(memory, lamp) == "Memory is paused until `memory resume`."
     logged = [(each["code"], each.get("act", "capture")) for each in problems_of(home)]
     assert logged == [("paused", "capture")], "once"
-    assert memory("resume", cwd=lamp).out == "Ended 1 pause.\n"
+    assert memory("resume", cwd=lamp).out == "Memory is on again.\n"
     assert is_known(memory, lamp)
     assert switches(memory, lamp) == ""
-    assert memory("resume", cwd=lamp).out == "No pause was ended.\n"
+    assert memory("resume", cwd=lamp).out == "Memory was not paused.\n"
 
 
 def test_projects_are_listed_with_what_memory_does_there(memory: Memory, lamp: Path, home: Path) -> None:
@@ -220,7 +220,7 @@ def test_a_pause_ends_by_itself(memory: Memory, lamp: Path) -> None:
     put_pauses(memory, [{"since": iso_of(now_and(300)), "until": until, **scope}])  # the clock was set back
     assert not is_known(memory, lamp)
     assert until[:16].replace("T", " ") in switches(memory, lamp)
-    assert memory("resume", "--project", cwd=lamp).out == "Ended 1 pause.\n"
+    assert memory("resume", "--project", cwd=lamp).out == "Memory is on again.\n"
     assert is_known(memory, lamp)
 
 

@@ -181,3 +181,5 @@ def test_other_languages_are_found_as_far_as_the_model_knows_them(world: World, 
         assert "the model knows English" in world.answer("door", mode=mode).notices[0]
         assert world.answer("porta", mode=mode).notices == ()
     assert world.answer("door", mode=Mode.BM25).notices == ()
+    nothing = world.answer("door", scope="github.com/ada/lamp")
+    assert (nothing.hits, nothing.notices) == ((), ())

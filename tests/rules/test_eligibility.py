@@ -67,6 +67,13 @@ def test_of_an_agents_note_only_the_sentences_that_order_something_are_left_out_
     )
 
 
+def test_what_is_left_out_leaves_no_gap_p19() -> None:
+    said = told("It listens on 8080.\n\nAlways lint.\n\nIt takes a minute.\n\nNever push.")
+    assert said is not None
+    assert said.body.split("\n\n")[:2] == ["It listens on 8080.", "It takes a minute."]
+    assert "\n\n\n" not in said.body
+
+
 def test_an_order_hides_neither_in_the_title_nor_in_the_description_p19() -> None:
     said = told("The server listens on 8080.", title="Always deploy from main", description="Never lint. It is slow.")
     assert said is not None

@@ -330,12 +330,20 @@ def add_expires(options: Options, meaning: str) -> None:
     options.add_argument("--expires", metavar="WHEN", type=lambda text: expiry_of(text, _now_ms()), help=meaning)
 
 
+def closest(word: str, known: Iterable[str], form: str = "{}") -> str:
+    """Returns "Did you mean …? " with the most similar of the known words; empty where none is."""
+    import difflib
+
+    return "".join(f"Did you mean {form.format(each)}? " for each in difflib.get_close_matches(word, list(known), n=1))
+
+
 def add_harnesses(parser: argparse.ArgumentParser, meaning: str, known: Sequence[str]) -> None:
     """Adds the argument HARNESS …, each one of the known harnesses."""
 
     def harness(word: str) -> str:
         if word not in known:
-            raise UsageInvalid(f"There is no harness {word!r}", f"Known harnesses: {', '.join(known)}.")
+            hint = f"{closest(word, known)}Known harnesses: {', '.join(known)}."
+            raise UsageInvalid(f"There is no harness {word!r}", hint)
         return known[known.index(word)]
 
     parser.add_argument("harness", metavar="HARNESS", nargs="*", type=harness, help=meaning)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn, TextIO, cast
 
 from agent_memory import __version__
-from agent_memory.cli.console import Console, add_flag, can_erase
+from agent_memory.cli.console import Console, add_flag, can_erase, closest
 from agent_memory.errors import Defect, Error, UsageInvalid
 
 
@@ -123,10 +123,12 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         hint = f"See `{self.prog} --help`."
         _, unknown, words = message.partition("unrecognized arguments: ")
+        example = (self.epilog or "").rpartition("Example:\n  ")[2]
         if unknown and words.startswith("-"):
             options = [option for action in self._actions for option in action.option_strings]
-            close = _closest(words.split()[0].partition("=")[0], options)
-            hint = f"Did you mean {close}? {hint}" if close else hint
+            hint = f"{closest(words.split()[0].partition('=')[0], options)}{hint}"
+        elif unknown and example.startswith("memory "):
+            hint = f"For example: `{example.strip()}`. {hint}"
         sys.exit(_failed(UsageInvalid(_sentence(message), hint)))
 
 
@@ -195,8 +197,7 @@ def run_command(argv: Sequence[str]) -> int:
         return 0
     name = words[0]
     if name not in COMMANDS:
-        close = _closest(name, COMMANDS)
-        hint = f"Did you mean `memory {close}`?" if close else "`memory --help` lists the commands."
+        hint = closest(name, COMMANDS, "`memory {}`").rstrip() or "`memory --help` lists the commands."
         return _failed(UsageInvalid(f"There is no command {name!r}", hint))
     act = "schedule run" if words[:2] == ["schedule", "run"] else name
     as_json = "--json" in argv
@@ -269,12 +270,6 @@ def _ended(argv: Sequence[str]) -> int:
 def _erase_line() -> None:
     if can_erase(sys.stderr):
         sys.stderr.write("\x1b[K")
-
-
-def _closest(word: str, known: Iterable[str]) -> str | None:
-    import difflib
-
-    return next(iter(difflib.get_close_matches(word, list(known), n=1)), None)
 
 
 class Output:

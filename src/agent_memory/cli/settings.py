@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import os
 import shlex
@@ -16,7 +15,7 @@ from agent_memory.app import open_memory
 from agent_memory.caller import caller_of
 from agent_memory.capture.hook import current_directory
 from agent_memory.capture.repository import read_repository
-from agent_memory.cli.console import Console, add_flag, duration_ms_of, set_command
+from agent_memory.cli.console import Console, add_flag, closest, duration_ms_of, set_command
 from agent_memory.cli.dialogue import edited_by_hand, open_here
 from agent_memory.documents import fields_of, pause_document
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
@@ -102,8 +101,7 @@ def _get(key: str, console: Console) -> None:
     known = [each for each, _ in leaves(found)]
     for part in key.split("."):
         if not is_object(found) or part not in found:
-            close = difflib.get_close_matches(key, known, 1)
-            hint = f"Did you mean {close[0]}?" if close else "`memory config` shows them all."
+            hint = closest(key, known).rstrip() or "`memory config` shows them all."
             raise UsageInvalid(f"There is no setting {one_line(key, 80)!r}", hint)
         found = found[part]
     text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
@@ -211,7 +209,13 @@ def configure_resume(parser: argparse.ArgumentParser) -> None:
 def _resume(arguments: argparse.Namespace, console: Console) -> None:
     switching = open_here(console).switching
     ended, left = unwrap(switching.resume(arguments.project)), unwrap(switching.paused())
-    said = f"Ended {counted(len(ended), 'pause')}." if ended else "No pause was ended."
+    said = (
+        f"Ended {counted(len(ended), 'pause')}."
+        if left
+        else "Memory is on again."
+        if ended
+        else "Memory was not paused."
+    )
     document = {"resumed": list(map(pause_document, ended)), "paused": list(map(pause_document, left))}
     console.answer(document, said, *(each.sentence for each in left))
 

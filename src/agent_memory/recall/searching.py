@@ -119,7 +119,8 @@ class Searching:
         tiers = self.store.tiers()
         unread: list[str] = []
         hits = [*self._secret_hits(request, found), *self._hits(request, found, tiers.value_or(TierList()), unread)]
-        notices = (*notices, *found.nearness.notices, *warning_of(tiers), *dict.fromkeys(unread))
+        of_nearness = (each for each in found.nearness.notices if hits or each != _BY_MEANING_ALONE)
+        notices = (*notices, *of_nearness, *warning_of(tiers), *dict.fromkeys(unread))
         mode = Mode.BM25 if isinstance(self.meanings, str) else request.mode
         return SearchAnswer(tuple(hits[: request.limit]), mode, notices, max(found.count, len(hits)))
 

@@ -188,7 +188,8 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
         note = f"({counted(left_out, 'line')} with what may be orders left out: `memory read {meta.id}`.)"
         body = [*body, "", note]
     shown = evolve(meta, title=title or meta.kind.value.capitalize(), description=description)
-    return StoredEntry(evolve(stored.listed, meta=shown), "\n".join(body).strip("\n"))
+    text = "\n".join(body).strip("\n")
+    return StoredEntry(evolve(stored.listed, meta=shown), re.sub(r"\n{3,}", "\n\n", text) if left_out else text)
 
 
 def title_for(caller: Caller, listed: Listed) -> str:

@@ -109,8 +109,9 @@ class Store:
             self._settle()
             listing = self.files.archived() if archived else self.files.live()
             listed = listing.by_id.get(id)
-            if listed is None and not archived:
-                listed = next((each for each in listing.entries if id in each.meta.aliases), None)
+            if listed is None:  # no two ids differ in case alone
+                meant = ((each, each.meta.all_ids[: 1 if archived else None]) for each in listing.entries)
+                listed = next((each for each, ids in meant if id.casefold() in map(str.casefold, ids)), None)
             if listed is None:
                 raise self._why_absent(id, listing, archived)
             for file in listing.unreadable:
