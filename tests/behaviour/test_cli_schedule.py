@@ -96,8 +96,10 @@ def test_cron_keeps_every_other_byte_and_takes_ours_out_again(memory: Memory) ->
 
 def test_a_crontab_that_was_not_there_is_gone_again(memory: Memory) -> None:
     assert memory("schedule", "on", "--yes").code == 0
+    memory("schedule", "run", "consolidate")
     assert memory("schedule", "off", "--yes").code == 0
     assert not (memory.home / "table").exists()
+    assert memory("schedule").out.startswith("Nothing is scheduled."), "and no run of it is missed"
     assert calls(memory)[-1] == "crontab -r"
 
 

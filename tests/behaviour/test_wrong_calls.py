@@ -150,7 +150,6 @@ CALLS = {
         ("uninstall vim --yes", 2, "no harness 'vim'"),
         ("generate-agents-md --target ''", 2, "memory: "),
         ("generate-agents-md --target - --target x", 2, "memory: "),
-        ("schedule", 2, "The following arguments are required: on|off|run|status."),
         ("schedule run", 2, "`schedule run` needs a job. It is consolidate or defrag."),
         ("schedule off --every 3", 2, "--every does not go with `schedule off`."),
         ("schedule on defrag", 2, "JOB does not go with `schedule on`."),

@@ -289,7 +289,8 @@ JOBS = ("consolidate", "defrag")
 
 
 def configure_schedule(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("act", metavar="|".join(_ACTS), choices=list(_ACTS), help="what to do")
+    act = "what to do (default: status)"
+    parser.add_argument("act", metavar="|".join(_ACTS), choices=list(_ACTS), nargs="?", default="status", help=act)
     parser.add_argument("job", choices=JOBS, metavar="JOB", nargs="?", help="with run: consolidate or defrag")
     system = "with on: launchd, systemd or cron (default: launchd on macOS, your systemd if it answers, else cron)"
     parser.add_argument("--system", choices=get_args(Scheduler), help=system)

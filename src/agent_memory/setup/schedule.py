@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, suppress
 from typing import Literal
 
@@ -284,6 +285,14 @@ class ScheduleState:
             else:
                 with suppress(OSError):
                     os.unlink(f"{self.directory}/notice-{kind}")
+
+    def clear(self, jobs: Iterable[str]) -> None:
+        """Forgets what is installed and the runs of these jobs: they would be taken for runs that somebody else schedules,
+        and be missed."""
+        self.put_notice(None)
+        for job in jobs:
+            self._record(job).remove()
+        self.receipt.remove()
 
     def turn_log(self, job: str) -> None:
         """Begins a new log if this one has grown too large; the previous one stays."""

@@ -175,8 +175,7 @@ class Scheduling:
         aside = self._carry_out(plan)
         if plan.scheduler == "systemd":  # the timers are stopped; without a bus nothing runs anyway
             programs.try_all([(*_SYSTEMCTL, "daemon-reload")])
-        self.state.put_notice(None)
-        self.state.receipt.remove()
+        self.state.clear([job.name for job in self.jobs])
         return aside
 
     def _told(self, scheduler: Scheduler) -> tuple[Mapping[str, bytes], Commands, Commands, tuple[str, ...]]:
