@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 RECOVERY_SECONDS = 1.0
 """How long reading the transcript of a session that was cut off may take."""
-_MAX_SECTION_BYTES = 1 << 20
 _AT_WORK_SECONDS = 60.0
 """A session whose transcript was written to within this time counts as still running."""
 _INBOX_PLACES = ("inbox", "inbox/.processed", "inbox/.failed")
@@ -231,7 +230,7 @@ def _first_text(paths: "Iterable[str]") -> str:
     for path in paths:
         try:
             with open(path, "rb") as file:
-                text = file.read(_MAX_SECTION_BYTES).decode("utf-8", "replace")
+                text = file.read(1 << 20).decode("utf-8", "replace")
         except OSError:
             continue
         if text:

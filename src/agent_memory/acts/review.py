@@ -63,9 +63,6 @@ PUT_OFF_DAYS = 7
 GONE_DAYS = 7
 """After so many days a note waits whose files were removed."""
 _LOOKED_BACK_DAYS = 30
-_LOOKED_BACK_RUNS = 500
-_TITLE_CHARS = 60
-_KEY_DIGITS = 16
 _FAULTLESS = (CHANGES_NOTHING, IS_NEWER, STORED_ALREADY, REASON, REJECTED)
 """Reasons other than `Cause.REFUSED`, for which there is nothing to decide: the log of a run has the words only."""
 
@@ -168,7 +165,7 @@ class Reviewing:
         oldest_ms = min(new_since if isinstance(new_since, int) else now_ms, now_ms - _LOOKED_BACK_DAYS * DAY_MS)
         runs = [
             each
-            for each in unwrap(self.runs.log.runs(_LOOKED_BACK_RUNS))
+            for each in unwrap(self.runs.log.runs(500))
             if each.machine in ("consolidate", "defrag") and each.undone_by is None and each.started_at_ms >= oldest_ms
         ]
         new = _made_by(runs, new_since)
@@ -353,7 +350,7 @@ def _seen(listed: Listed) -> tuple[str, str, bool]:
 def _key(kind: ReviewKind, notes: Iterable[Listed], *facts: str) -> str:
     lines = sorted("\0".join((each.meta.id, each.meta.title, each.body_hash)) for each in notes)
     text = "\n".join((kind.value, *lines, *facts))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_KEY_DIGITS]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _source_of(meta: Meta) -> str:
@@ -490,4 +487,4 @@ def _summary(act: ReviewAct, done: Sequence[ReviewItem], receipt: Receipt) -> st
         return f"{_DONE[act]} {counted(len(done), 'item')}"
     gone = [each.title for each in receipt.applied if each.act == "retire"]
     titles = gone or [each.meta.title for each in done[0].notes] or ["a refused action"]
-    return f"{_DONE[act]} {one_line(', '.join(titles), _TITLE_CHARS)}"
+    return f"{_DONE[act]} {one_line(', '.join(titles), 60)}"

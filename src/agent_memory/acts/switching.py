@@ -38,8 +38,6 @@ from agent_memory.setup.config_files import change_own_config
 from agent_memory.setup.plan import SetupState
 from agent_memory.text.instants import LAST_MS, iso_of
 
-_LOCK_SECONDS = 10.0
-
 
 @frozen
 class Project:
@@ -164,7 +162,7 @@ class Switching:
     def _changing(self, *, whatever_it_holds: bool = False) -> Generator[list[Pause], None, None]:
         """Yields the pauses, and writes what has become of them; the list is read anew once nobody else changes it."""
         path = pauses_path(self._home)
-        with file_lock(f"{path}.lock", _LOCK_SECONDS):
+        with file_lock(f"{path}.lock", 10.0):
             pauses = list(read_pauses(self._home)[0] if whatever_it_holds else self._read())
             yield pauses
             rows = [{key: value for key in PAUSE_KEYS if (value := getattr(each, key))} for each in pauses]

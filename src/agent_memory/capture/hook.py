@@ -41,7 +41,6 @@ MAX_DRAINED_BYTES = 256 << 20
 STDIN_SECONDS = 2.0
 QUIET_SECONDS = 0.2
 """How long to wait for the end of stdin after a possible last brace: an open stdin must not delay the session's end."""
-_CHUNK_BYTES = 1 << 16
 
 
 class HookProblem(Exception):
@@ -137,7 +136,7 @@ def _read_stdin() -> bytes:
             seconds = min(seconds, QUIET_SECONDS)
         if not (is_file or select((0,), (), (), seconds)[0]):
             break
-        chunk = os.read(0, _CHUNK_BYTES)
+        chunk = os.read(0, 1 << 16)
         if not chunk:
             break
         if kept <= MAX_PAYLOAD_BYTES:

@@ -15,15 +15,13 @@ from agent_memory.files.root import local_state_directory
 INBOX = "inbox"
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_RANDOM_DIGITS = 6
-_MAX_ENTRY_BYTES = 1 << 18
 
 
 def random_digits() -> str:
     """Returns six base58 digits: 38 thousand million possibilities for one millisecond and harness."""
     number = int.from_bytes(os.urandom(8), "big")
     digits = ""
-    for _ in range(_RANDOM_DIGITS):
+    for _ in range(6):
         number, digit = divmod(number, 58)
         digits += _BASE58[digit]
     return digits
@@ -39,7 +37,7 @@ def mentions(path: str, text: str) -> bool:
     """Returns whether an inbox file contains this text, unparsed; False if it is gone. Raises OSError (P6)."""
     try:
         with open(path, "rb") as file:
-            return text.encode() in file.read(_MAX_ENTRY_BYTES)
+            return text.encode() in file.read(1 << 18)
     except FileNotFoundError:
         return False
 
@@ -70,7 +68,6 @@ LOG_NAME = "hook-log.jsonl"
 PREVIOUS_LOG_NAME = "hook-log.previous.jsonl"
 MAX_LOG_BYTES = 64 * 1024
 """The limit of each of the two files; the older one is dropped when the newer one is full."""
-MAX_MESSAGE_CHARS = 500
 
 
 def hook_log_directories(home: str, root: str) -> tuple[str, str]:
@@ -89,7 +86,7 @@ def log_hook_problem(
         "act": act,
         "root": root,
         "code": code,
-        "message": message[:MAX_MESSAGE_CHARS],
+        "message": message[:500],
     }
     line = (json_object({key: value for key, value in members.items() if value}) + "\n").encode(
         "utf-8", "backslashreplace"

@@ -105,7 +105,6 @@ def entry_in(root: str, place: str, name: str) -> InboxEntry | None:
 
 MOST_REASONS = 200
 """Reasons are read for this many entries, so that a status stays quick."""
-_MAX_REASON_BYTES = 1 << 20
 
 
 @as_result
@@ -124,7 +123,7 @@ def failed_entries(root: str) -> tuple[FailedEntry, ...]:
 def _reason(path: str) -> str:
     """Returns the reason in a file of ours; empty if it cannot be read, so that the rest of the status is still shown."""
     try:
-        image = read_image(path, _MAX_REASON_BYTES)
+        image = read_image(path, 1 << 20)
         document = None if image is None else json.loads(image.data)
     except (PathRefused, StoreIo, ValueError, RecursionError):
         return ""
@@ -431,14 +430,12 @@ def put_entry(root: str, entry: InboxEntry, text: str) -> str:
 
 # -- snapshots: redacted copies of files, beside the entries that name them -------------------------------------------
 
-_MAX_LABEL_CHARS = 40
-
 
 @as_result
 def put_snapshot(root: str, text: str, original_name: str, at_ms: int) -> str:
     """Stores `text` durably; returns its path, relative to the root, with the safe part of the original's name."""
     stem, ending = os.path.splitext(redact_path(os.path.basename(original_name)))
-    label = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")[:_MAX_LABEL_CHARS] or "file"
+    label = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")[:40] or "file"
     safe_ending = ending.lower() if re.fullmatch(r"\.[A-Za-z0-9]{1,8}", ending) else ".txt"
     directory = directory_in(root, SNAPSHOTS)
     with as_store_io("write to", directory):
@@ -456,8 +453,6 @@ def _move_snapshot(root: str, source: str, target: str) -> None:
 # -- malformed files --------------------------------------------------------------------------------------------------
 
 _MAX_NAME_BYTES = 200
-_MAX_REDACTED_BYTES = 16 << 20
-"""A larger file, 250 times the limit for an entry, is moved as it is."""
 
 
 def _quarantine(root: str, name: str, problems: Sequence[str], now_ms: int) -> tuple[Quarantined, bool]:
@@ -482,7 +477,7 @@ def _quarantine(root: str, name: str, problems: Sequence[str], now_ms: int) -> t
 def _redact_file(path: str) -> None:
     """Redacts a regular file: whatever it was meant to be, it now stays on the disk."""
     try:
-        image = read_image(path, _MAX_REDACTED_BYTES)
+        image = read_image(path, 16 << 20)  # a larger file, 250 times the limit for an entry, is moved as it is
     except (PathRefused, StoreIo):
         return
     text = "" if image is None else image.data.decode(errors="surrogateescape")

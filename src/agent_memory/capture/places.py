@@ -22,7 +22,6 @@ UNBORN = "unborn "
 UNKNOWN = "?"
 """A root commit that is unknown and will not be looked up again: a shallow clone, a history too long for a hook."""
 
-_MAX_BYTES = 1 << 14
 _SECONDS = 3.0
 _SHORTEST_SECRET_CHARS = 15
 """The shortest match of a redaction rule that needs no context and only letters, digits and characters of names."""
@@ -181,7 +180,7 @@ def _digest(path: str) -> str:
 def _read(path: str) -> KnownPlace | None:
     try:
         with open(path, "rb") as file:
-            lines = os.fsdecode(file.read(_MAX_BYTES)).split("\n")
+            lines = os.fsdecode(file.read(1 << 14)).split("\n")
     except OSError:
         return None
     return KnownPlace(*lines[:3]) if len(lines) == 4 else None

@@ -118,7 +118,6 @@ def _host_of(authority: str) -> str:
 
 
 MAX_FILE_BYTES = 1 << 20
-MAX_PACKED_REFS_BYTES = 1 << 25
 _MOST_CLONES = 5
 """How many local clones of clones to follow: more are a circle."""
 _HEX_DIGITS = 64
@@ -266,7 +265,7 @@ def _checked_out(git_directory: str, common: str) -> tuple[str | None, str | Non
     name = os.fsdecode(ref)
     commit = _read(f"{git_directory}/{name}").strip() or _read(f"{common}/{name}").strip()
     if not commit:  # on the line `<id> <ref>` of `packed-refs`
-        packed = _read(f"{common}/packed-refs", MAX_PACKED_REFS_BYTES)
+        packed = _read(f"{common}/packed-refs", 1 << 25)
         at = packed.find(b" " + ref + b"\n")
         commit = packed[packed.rfind(b"\n", max(0, at - _HEX_DIGITS - 1), at) + 1 : at] if at >= 0 else b""
     branch = name.removeprefix("refs/heads/")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 KINDS = INCOGNITO, PAUSED, EXCLUDED = "incognito", "paused", "excluded"
 PAUSE_KEYS = ("since", "until", "scope", "path", "inode")
 MAX_PAUSES = 1_000
-_MAX_BYTES = 4 << 20
 _ISO_CHARS = len("2026-02-13T14:30:05.123Z")
 MAX_PATTERN_CHARS = 500
 
@@ -173,7 +172,7 @@ def read_pauses(home: str) -> tuple[tuple[Pause, ...], str]:
     """Returns the pauses, finished or not, and why they cannot be read."""
     path = pauses_path(home)
     try:
-        document = scan_json(read_regular(path, _MAX_BYTES).decode())
+        document = scan_json(read_regular(path, 4 << 20).decode())
         rows = document.get("pauses") if is_object(document) and document.get("version") == 1 else None
         return tuple(map(_pause_of, rows if is_list(rows) else [None])), ""
     except (FileNotFoundError, NotADirectoryError):

@@ -82,7 +82,6 @@ Facts: TypeAlias = dict[str, Any]
 _OF_SEVERAL = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE, FindingKind.OVERLAP)
 _MOST_NEW = 50
 """More new texts than this are compared with all others, not only with those that the index finds."""
-_NOTES_A_REPORT = 500
 _NOTHING = Named()
 _SIZES = ("body_chars", "body_lines", "code_lines", "code_chars")
 
@@ -154,7 +153,7 @@ class Examination:
                 read(each)
             else:
                 found[each.path] = _unlike(each, facts)
-            if number % _NOTES_A_REPORT == 0 and new > _MOST_NEW:
+            if number % 500 == 0 and new > _MOST_NEW:
                 self.progress(f"{number:,} of {len(entries):,} notes checked")
         if 0 < new <= _MOST_NEW:
             try:
@@ -221,8 +220,6 @@ T = TypeVar("T")
 
 _INTERVALS_BEFORE_LATE = 3
 """How many intervals of the schedule a capture may wait where nothing is scheduled."""
-_MESSAGE_CHARS = 600
-_SAID_CHARS = 160
 _GIT_SECONDS = 10
 
 
@@ -284,7 +281,7 @@ class Doctor:
                     raise AgentMissing(shown_command(program))
         # File names and titles may hold control characters, and settings a secret.
         cleaned = in_order(
-            evolve(each, subject=printable(each.subject), message=one_line(redact(each.message).text, _MESSAGE_CHARS))
+            evolve(each, subject=printable(each.subject), message=one_line(redact(each.message).text, 600))
             for each in findings
         )
         problems = sum(each.severity is Severity.PROBLEM for each in cleaned)
@@ -414,7 +411,6 @@ def read_copies(root: str, unreadable: Sequence[UnreadableFile], live: Sequence[
 _STATE = re.compile(r"state/(?:.*/)?[^./][^/]*\.json|runs/[^./][^/]*\.json")
 _READ_ELSEWHERE = (TIERS_FILE, VOCABULARY_FILE, "runs/spend.json")
 """Files of state that other checks read and report on."""
-_MAX_STATE_BYTES = 64 << 20
 
 
 def check_files(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Finding]:
@@ -446,7 +442,7 @@ def check_state(root: str, walked: Sequence[Found]) -> Iterator[Finding]:
         if not _STATE.fullmatch(each.path) or each.path in _READ_ELSEWHERE:
             continue
         try:
-            data = read_bytes(root, each.path, _MAX_STATE_BYTES)
+            data = read_bytes(root, each.path, 64 << 20)
             if data is not None:
                 SESSION_MARK.parse(data, each.path) if each.path.startswith("state/sessions/") else json.loads(data)
         except Error as error:
@@ -488,7 +484,7 @@ def check_repository(git: GitProcess, *, has_notes: bool) -> Iterator[Finding]:
     head = git.run("symbolic-ref", "--quiet", "--short", "HEAD")
     if not unmerged.ok or head.status > _DETACHED:
         failed = head if unmerged.ok else unmerged
-        said = one_line(failed.stderr, _SAID_CHARS) or f"status {failed.status}"
+        said = one_line(failed.stderr, 160) or f"status {failed.status}"
         words = f"Git cannot read the history ({said}); the next run repairs it, or moves it aside and starts a new one"
         yield of.GIT_UNUSABLE.found(_GIT, words)
         return

@@ -130,9 +130,6 @@ class SecretSearch:
     """What could not be searched, each with the reason: if there is any, finding nothing proves nothing."""
 
 
-_SHOWN_EVERY = 500
-
-
 def search_secrets(root: str, git: GitProcess, progress: Callable[[str], None] = lambda _: None) -> SecretSearch:
     """Searches everything below the root except derived files, and every object of its repository. Changes nothing."""
     finds: list[SecretFind] = []
@@ -143,7 +140,7 @@ def search_secrets(root: str, git: GitProcess, progress: Callable[[str], None] =
             unread.append(each)
             continue
         files += 1
-        if files % _SHOWN_EVERY == 0:
+        if files % 500 == 0:
             progress(f"{files:,} files")
         finds += [] if each is None else [each]
     progress("what git keeps")
@@ -173,7 +170,6 @@ _MOST_BYTES = 64 << 20
 _DERIVED = (".cache", ".git")
 """Derived files, or files that git itself is asked about."""
 _SECRET_NOTE = re.compile(rb"""\A---\n(?:[^\n]*\n){0,60}?sensitivity:[ ]*["']?secret["']?[ ]*\n""")
-_HEAD_BYTES = 4096
 
 
 def _files(root: str) -> Iterator[SecretFind | str | None]:
@@ -202,7 +198,7 @@ def _content_of(path: str) -> bytes:
     """Returns the content of a file, with one byte more than is searched; nothing for a note whose sensitivity is
     `secret`: it may hold secrets."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
-        if path.endswith(".md") and _SECRET_NOTE.match(file.read(_HEAD_BYTES)):
+        if path.endswith(".md") and _SECRET_NOTE.match(file.read(4096)):
             return b""
         file.seek(0)
         reader = gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file

@@ -135,9 +135,6 @@ class Health:
 
 # -- the health of a store ---------------------------------------------------------------------------------------------
 
-RECENT_RUNS = 300
-"""How many runs are searched for the newest of each machine."""
-
 
 def read_health(
     config: Config,
@@ -154,7 +151,7 @@ def read_health(
     root, environ, now_ms = inbox.root, inbox.environ, reading.clock.now_ms()
     live, archive = unwrap(reading.store.listings())
     pending, oldest_pending_at_ms = unwrap(inbox.waiting())
-    recent = log.runs(RECENT_RUNS)
+    recent = log.runs(300)  # searched for the newest of each machine
     logged = recent.value_or(())
     # The newest run of each machine, newest first; a damaged report does not hide others.
     last = {run.machine: run for run in reversed(logged) if run.result in RESULTS}

@@ -19,8 +19,6 @@ from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, Sessi
 from agent_memory.store.bookkeeping import FORGETTING, PURGE, REJECTED, TOMBSTONE, Tombstone
 
 PURGE_MARK = "state/purge.json"
-_JOURNAL = "runs/forgetting.json"
-_MAX_JOURNAL_BYTES = 64 << 20
 
 
 @frozen
@@ -77,7 +75,7 @@ class Tombstones:
 
 def journal_of(root: Path) -> JsonFile[ForgettingAtWork]:
     """Returns the journal of a forgetting that has begun and not ended."""
-    return JsonFile(root, _JOURNAL, FORGETTING, _MAX_JOURNAL_BYTES)
+    return JsonFile(root, "runs/forgetting.json", FORGETTING, 64 << 20)
 
 
 def purge_mark_of(root: Path) -> JsonFile[int]:

@@ -267,8 +267,6 @@ class NoteHistory:
 
 # -- a note: its versions ---------------------------------------------------------------------------------------------
 
-MOST_VERSIONS = 20
-
 
 @frozen
 class NoteVersion:
@@ -283,7 +281,7 @@ def note_versions(root: str, stored: StoredEntry) -> tuple[NoteVersion, ...]:
     """Returns how the text became what it is, newest first, as far as the archive keeps earlier versions. A version that was
     secret is left out."""
     directory = f"{ARCHIVE}/{stored.meta.id}"
-    names = sorted(names_below(root, directory), key=lambda name: (len(name), name))[-MOST_VERSIONS:]
+    names = sorted(names_below(root, directory), key=lambda name: (len(name), name))[-20:]
     images = [read_image(root, path) for path in (*(f"{directory}/{name}" for name in names), stored.listed.path)]
     known = [(image, read_note(image.data, stored.listed.path, 0)) for image in images if image is not None]
     texts = [image.data.decode("utf-8", "replace") for image, note in known if not note.meta.is_secret]
@@ -294,8 +292,6 @@ def note_versions(root: str, stored: StoredEntry) -> tuple[NoteVersion, ...]:
 
 
 # -- a note -----------------------------------------------------------------------------------------------------------
-
-MOST_REVISIONS = 50
 
 
 @as_result
@@ -334,7 +330,7 @@ def note_history(
     live, archive = ({each.meta.id: each for each in reading.seen(listing.entries)} for listing in listings)
     everything = (*live.values(), *archive.values())
     totals, tiers, now_ms = unwrap(reading.ledger.totals()), unwrap(store.tiers()), reading.clock.now_ms()
-    logged, revisions = log.runs(MOST_RUNS), revisions_of(listed.path, MOST_REVISIONS)
+    logged, revisions = log.runs(MOST_RUNS), revisions_of(listed.path, 50)
     runs = logged.value_or(())
     events = events_of(frozenset(meta.all_ids), runs)
     # Has a defrag looked at the store since the note was written, and was there one at all?

@@ -131,7 +131,6 @@ class FoundSessions:
     """What could not be read, one sentence each: more may be unknown."""
 
 
-_MOST_OUTCOMES = 10
 _VERDICTS: Mapping[str, str] = {
     "written": "notes were made of it",
     "skipped": "nothing of it was kept",
@@ -187,7 +186,7 @@ def trace_session(
         words.append(f"It was captured {times}.")
     # What the inbox no longer tells, the runs do.
     told = [each.sentence for each in ([outcome for outcome, _ in retired] or runs)]
-    words += reversed(tuple(dict.fromkeys(told))[:_MOST_OUTCOMES])
+    words += reversed(tuple(dict.fromkeys(told))[:10])
     if mark is not None:
         when = f", of {instant(mark.last_at_ms)}" if mark.last_at_ms is not None else ""
         words.append(f"It has been read up to turn {mark.turns_seen}{when}, by {mark.agent_name}.")
@@ -243,8 +242,6 @@ def _trouble_in_words(trouble: Trouble) -> str:
 
 # -- a session --------------------------------------------------------------------------------------------------------
 
-MOST_MARKS = 100
-_MOST_NAMED = 5
 
 Key = tuple[str, str]
 """Harness and session id."""
@@ -264,9 +261,7 @@ def find_sessions(
     captures, unopened, unread = captures_beginning_with(str(root), session_id)
     listings = unwrap(reading.store.listings())
     runs = unwrap(log.runs(MOST_RUNS))
-    marked = {
-        (each.harness.value, each.session_id): each for each in unwrap(marks.beginning_with(session_id, MOST_MARKS))
-    }
+    marked = {(each.harness.value, each.session_id): each for each in unwrap(marks.beginning_with(session_id, 100))}
     by_runs: dict[Key, list[SessionOutcome]] = defaultdict(list)
     for run in runs:
         for each in run.sessions:
@@ -282,7 +277,7 @@ def find_sessions(
     ids = sorted({id for _, id in chosen})
     if len(ids) > 1:
         count = f"{'at least ' if unopened else ''}{len(ids):,}"
-        problem = f"{session_id} matches {count} sessions: {first_few(ids, _MOST_NAMED)}"
+        problem = f"{session_id} matches {count} sessions: {first_few(ids, 5)}"
         raise UsageInvalid(problem, "Give more of it.")
     traces = (
         trace_session(

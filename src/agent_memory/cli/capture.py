@@ -189,8 +189,6 @@ def _text_of(path: str) -> str:
 
 # -- backfill ---------------------------------------------------------------------------------------------------------
 
-_MOST_PROBLEMS = 10
-_PROBLEM_CHARS = 500
 
 _WORDS: dict[Sight, str] = {
     "new": "new",
@@ -247,8 +245,8 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
         counts = plan.counts(harness)
         console.out(f"  {harness:12} {', '.join(f'{counts[s]:,} {_WORDS[s]}' for s in SIGHTS if counts[s])}")
     done = plan if arguments.dry_run else unwrap(put_backfill(io, plan))
-    problems = [one_line(problem, _PROBLEM_CHARS) for problem in done.problems]
-    console.warn(*first_of(problems, _MOST_PROBLEMS, "--json has all"))
+    problems = [one_line(problem, 500) for problem in done.problems]
+    console.warn(*first_of(problems, 10, "--json has all"))
     wanted = done.wanted
     if wanted and not arguments.dry_run:
         console.out(f"Put {counted(len(wanted), 'session')} into the inbox. `memory consolidate` learns from them.")
@@ -294,7 +292,6 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
 # -- watch ------------------------------------------------------------------------------------------------------------
 
 _DEFAULT = Rest()
-_MOST_SECONDS = 86_400
 _LINE_CHARS = 1_000
 
 
@@ -310,7 +307,7 @@ def configure_watch(parser: argparse.ArgumentParser) -> None:
         ),
     ):
         meaning, default = f"{meaning} (default: %(default)g)", default_ms / 1000
-        add_number(parser, option, meaning, "SECONDS", least=0, most=_MOST_SECONDS, default=default, read=float)
+        add_number(parser, option, meaning, "SECONDS", least=0, most=86_400, default=default, read=float)
     epilog = (
         "Stays in the foreground, for harnesses without hooks. When a transcript has changed and then stays unchanged, "
         "its session goes into the inbox; later a handoff is written, without a call of the agent command. Each is "

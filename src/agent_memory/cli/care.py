@@ -102,7 +102,6 @@ def _first(texts: list[str]) -> list[str]:
 # -- secrets: where and of what kind, never what ----------------------------------------------------------------------
 
 _ID = re.compile(r"id__[1-9A-HJ-NP-Za-km-z]{6}")
-_COMMIT_CHARS = 10
 
 
 def _secret_lines(search: SecretSearch) -> Iterator[str]:
@@ -113,7 +112,7 @@ def _secret_lines(search: SecretSearch) -> Iterator[str]:
         elif find.commit is None:
             place = "git, an object that is in no commit any more"
         else:
-            commit = f"commit {find.commit[:_COMMIT_CHARS]}"
+            commit = f"commit {find.commit[:10]}"
             place = f"git, {commit}, {find.path}" if find.path else f"git, message of {commit}"
         yield f"{place}: {kinds}"
     looked_at = f"{counted(search.files, 'file')} and {counted(search.objects, 'object')} of git"
@@ -148,18 +147,16 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
 
 _COLOURS = {"ok": "\x1b[1;32m", "problem": "\x1b[1;31m"}
 _NAME_CELLS = 10
-_LEAST_CELLS = 10
-_LINE_CHARS = 4096
 
 
 def health_lines(health: Health, width_cells: int | None, *, colour: bool) -> Iterator[str]:
     """Yields first what is well and what is not, then the rest, each after a label; broken to the width, if there is
     one."""
     for name, text in _facts(health):
-        line = one_line(text, _LINE_CHARS)
+        line = one_line(text, 4096)
         broken = [line]
         if width_cells is not None:
-            broken = broken_lines(line, max(width_cells - _NAME_CELLS, _LEAST_CELLS)) or [""]
+            broken = broken_lines(line, max(width_cells - _NAME_CELLS, 10)) or [""]
         yield styled(_COLOURS.get(name, ""), f"{name:{_NAME_CELLS}}", colour=colour) + broken[0]
         yield from (f"{' ' * _NAME_CELLS}{rest}" for rest in broken[1:])
 

@@ -23,9 +23,6 @@ from agent_memory.rules.run_log import short_id
 from agent_memory.section.section_splice import rule_head
 from agent_memory.text.plain_text import counted
 
-_MOST_TOLD = 10
-_MOST_DIFFS = 20
-
 
 def configure_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", nargs="?", choices=list(SOURCES), help=", ".join(SOURCES))
@@ -110,7 +107,7 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
     elif done.changes:
         if not arguments.yes:
             shown = [f"  {each.meta.title}  ({each.meta.scope})" for each in (*done.created, *done.updated)]
-            console.out(*first_of(shown + values, _MOST_DIFFS, "`--dry-run` shows all"), f"{done.sentence}.")
+            console.out(*first_of(shown + values, 20, "`--dry-run` shows all"), f"{done.sentence}.")
             if not is_agreed(console, "Write these notes?"):
                 console.out("Nothing was written.")
                 return
@@ -122,7 +119,7 @@ def _report(
     arguments: argparse.Namespace, console: Console, done: Imported, paths: list[str], *, is_mine: bool = False
 ) -> None:
     left = [f"left out: {each}." for each in done.reasons]
-    console.warn(*first_of(left, _MOST_TOLD, "`--json` lists all"))
+    console.warn(*first_of(left, 10, "`--json` lists all"))
     document: dict[str, Any] = {
         "run": done.run_id or None,
         "source": done.source,

@@ -20,15 +20,13 @@ from agent_memory.rules.change import PublishedTarget
 
 # -- inject -----------------------------------------------------------------------------------------------------------
 
-_MOST_TOKENS = 50_000
-
 
 def configure_inject(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--query", metavar="TEXT", help="notes that fit this text, as for a prompt")
     profile = f"which sections to show, and how much of each: {', '.join(BUILT_IN)}, or one of `inject.profiles`"
     parser.add_argument("--profile", metavar="NAME", help=profile)
     budget = "tokens of the whole text at most (default: inject.tokenBudget)"
-    add_number(parser, "--budget", budget, "TOKENS", least=0, most=_MOST_TOKENS)
+    add_number(parser, "--budget", budget, "TOKENS", least=0, most=50_000)
     session = "leave out what this session was given before, and record this"
     parser.add_argument("--session", metavar="ID", help=session)
     add_choice(parser, "--harness", Harness, "the harness of the session or hook")

@@ -28,10 +28,6 @@ from agent_memory.results import unwrap
 from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import counted, one_line, with_hidden_shown
 
-_TITLE_CHARS = 300
-_BOX_CHARS = 500
-_PROJECT_CHARS = 40
-
 # -- list -------------------------------------------------------------------------------------------------------------
 
 
@@ -114,7 +110,7 @@ def _status(entry: ShownEntry) -> str:
 
 
 def _title(entry: ShownEntry, mark: str) -> str:
-    return one_line(entry.listed.meta.title, _TITLE_CHARS) + (f" ({mark})" if mark else "")
+    return one_line(entry.listed.meta.title, 300) + (f" ({mark})" if mark else "")
 
 
 def _plain_lines(entries: Sequence[ShownEntry], marks: Sequence[str]) -> Iterator[str]:
@@ -135,7 +131,7 @@ def _table_lines(
         meta = entry.listed.meta
         status = _status(entry)
         title = f"{'* ' if entry.tier is Tier.HOT else ''}{_title(entry, mark)}"
-        project = () if are_of_one else (one_line(meta.scope.removesuffix("/.git").rpartition("/")[2], _PROJECT_CHARS),)
+        project = () if are_of_one else (one_line(meta.scope.removesuffix("/.git").rpartition("/")[2], 40),)
         age, used = short_age(meta.updated_at_ms, now_ms), str(entry.usage.count)
         return meta.id, meta.kind.value, status, age, used, *project, title
 
@@ -145,7 +141,7 @@ def _table_lines(
     yield console.styled(BOLD, heading)
     for line, each in zip(lines, entries, strict=True):
         yield line
-        yield from (f"  - [ ] {one_line(box, _BOX_CHARS)}" for box in each.open_boxes)
+        yield from (f"  - [ ] {one_line(box, 500)}" for box in each.open_boxes)
     hot = ", * in front of every agent" if any(each.tier is Tier.HOT for each in entries) else ""
     of_all = f"{len(entries):,} of " if len(entries) < count else ""
     yield f"{of_all}{counted(count, 'note')}{hot}"

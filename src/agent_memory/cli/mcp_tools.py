@@ -50,8 +50,6 @@ _MAX_QUERY_CHARS = 100_000
 _MAX_CONTENT_CHARS = 32_000
 _MAX_WORD_CHARS = 200
 _MAX_TAGS = 20
-_MOST_IN_PROMPT = 20
-_MAX_NAME_CHARS = 60
 _WHOLE_CHARS, _BESIDE_CHARS = 1_500, 300
 """Up to this length a found note or turn, and a turn beside it, is shown whole."""
 _TOPIC = "topic__"
@@ -148,7 +146,7 @@ class Tool:
 
     def _problem(self, error: ErrorDetails) -> str:
         key = str(error["loc"][0])
-        name = key if key.isprintable() and len(key) <= _MAX_NAME_CHARS else shown(key)
+        name = key if key.isprintable() and len(key) <= 60 else shown(key)
         match error["type"]:
             case "missing":
                 return f"{name} is missing"
@@ -416,7 +414,7 @@ def review_prompt(memory: Memory) -> str:
     lines = [
         f"- {each.kind}: {'; '.join(f'{stored_line(note.meta.title)} (`{note.meta.id}`)' for note in each.notes)}. "
         f"{stored_line(each.reason)}. Said by: {stored_line(each.source)}."
-        for each in items[:_MOST_IN_PROMPT]
+        for each in items[:20]
     ]
     more = len(items) - len(lines)
     text = "\n".join((_REVIEW, *(lines or ["Nothing waits."]), *([f"… and {more} more."] if more > 0 else [])))

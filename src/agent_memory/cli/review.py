@@ -32,7 +32,6 @@ from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import counted, with_hidden_shown
 
 _MOST_LINES = 40
-_MOST_CELLS = 120
 _KEYS = {act.value[0]: act for act in ReviewAct}
 _QUIT = "q"
 
@@ -205,7 +204,7 @@ def _answer(console: Console, question: str) -> str:
 
 
 def _page(console: Console, item: ReviewItem, stored: Sequence[StoredEntry]) -> Iterator[str]:
-    width = min(terminal_columns(), _MOST_CELLS)
+    width = min(terminal_columns(), 120)
     yield from broken_lines(f"{with_hidden_shown(item.reason)}.", width)
     yield from broken_lines(f"Source: {with_hidden_shown(item.source)}", width)
     for number, each in enumerate(stored, 1):

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from agent_memory.recall.session_search import SaidHit, SaidTurn
 
 DEFAULT_HITS = 10
-_QUERY_CHARS = 60
 
 
 def configure_search(parser: argparse.ArgumentParser) -> None:
@@ -106,7 +105,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         counts = totals.value_or(dict[str, Usage]())
         console.answer(search_document(request.query, answer, counts, memory.branch_mark, ground))
     elif not answer.hits:
-        query = one_line(request.query, _QUERY_CHARS)
+        query = one_line(request.query, 60)
         advice = "Try fewer or other words, another --mode, --archived, or `memory list`."
         console.warn(f"Nothing was found for {query!r}. {advice}")
     elif console.is_terminal:
@@ -124,10 +123,8 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
 # -- for people -------------------------------------------------------------------------------------------------------
 
 _INDENT = "   "
-_MOST_CELLS = 100
 _LEAST_CELLS = 12
 _TITLE_CHARS = 160
-_DETAIL_CHARS = 120
 _HOW = {Mode.HYBRID: "by words and by meaning", Mode.BM25: "by words", Mode.SEMANTIC: "by meaning"}
 
 
@@ -185,7 +182,7 @@ def closing_line(answer: SearchAnswer) -> str:
 
 
 def _room(indent: int) -> int:
-    return max(min(terminal_columns(), _MOST_CELLS) - indent, _LEAST_CELLS)
+    return max(min(terminal_columns(), 100) - indent, _LEAST_CELLS)
 
 
 def _place(hit: SearchHit) -> str:
@@ -193,7 +190,7 @@ def _place(hit: SearchHit) -> str:
 
 
 def _named(part: ScorePart) -> str:
-    detail = one_line(part.detail, _DETAIL_CHARS)
+    detail = one_line(part.detail, 120)
     return f"{part.name}: {detail}" if detail else part.name
 
 

@@ -126,7 +126,6 @@ def _mcp(arguments: argparse.Namespace, console: Console) -> None:
 
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32,256}", re.ASCII)
-_RANDOM_BYTES = 32
 _MAX_BYTES = 4_096
 
 
@@ -143,7 +142,7 @@ def http_token(home: str, *, renew: bool = False) -> HttpToken:
     path = f"{local_state_directory(home)}/mcp-token"
     image = read_image(path, _MAX_BYTES)
     if image is None or renew:
-        value = secrets.token_urlsafe(_RANDOM_BYTES)
+        value = secrets.token_urlsafe(32)
         write = create_file if image is None else replace_file
         try:
             with as_store_io("write", path):

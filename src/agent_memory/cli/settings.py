@@ -42,7 +42,6 @@ from agent_memory.text.plain_text import counted, one_line
 
 # -- config -----------------------------------------------------------------------------------------------------------
 
-_SHOWN_CHARS = 400
 _COLUMN_CHARS = 48
 """Longer values are not cut to fit the columns."""
 
@@ -136,9 +135,7 @@ def _is_put(document: dict[str, Any], act: str, words: list[str], path: str) -> 
 
 
 def _config_lines(rows: list[tuple[str, Any, str]]) -> Iterator[str]:
-    shown = [
-        (key, one_line(json.dumps(value, ensure_ascii=False), _SHOWN_CHARS), source) for key, value, source in rows
-    ]
+    shown = [(key, one_line(json.dumps(value, ensure_ascii=False), 400), source) for key, value, source in rows]
     widths = [min(_COLUMN_CHARS, max(len(row[column]) for row in shown)) for column in (0, 1)]
     home = home_of(os.environ)
     for key, value, source in shown:

@@ -45,7 +45,6 @@ def _left(left: Iterable[Dropped]) -> list[dict[str, Any]]:
 
 # -- state ------------------------------------------------------------------------------------------------------------
 
-_TABLE_CHARS = 60
 _WORDS = {"get": 1, "set": 2, "list": 0, "delete": 1}
 """The actions, and how many words follow each."""
 
@@ -84,7 +83,7 @@ def _state(arguments: argparse.Namespace, console: Console) -> None:
         rows: list[tuple[str, ...]] = []
         for each in kept.values:
             day = "" if each.updated_at_ms is None else day_of(each.updated_at_ms)
-            rows.append((each.key, day, one_line(each.json, _TABLE_CHARS) if console.is_terminal else each.json))
+            rows.append((each.key, day, one_line(each.json, 60) if console.is_terminal else each.json))
         nothing = "No state yet. `memory state set KEY VALUE` stores a value."
         _print_rows(console, ("key", "set", "value"), rows, nothing)
         console.warn(*unreadable)

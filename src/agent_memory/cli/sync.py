@@ -19,9 +19,6 @@ from agent_memory.text.plain_text import counted, one_line
 
 # -- sync -------------------------------------------------------------------------------------------------------------
 
-_MOST_SHOWN = 20
-_LINE_CHARS = 300
-
 
 def configure_sync(parser: argparse.ArgumentParser) -> None:
     remote = "the git repository to sync with from now on (default: the store's remote)"
@@ -53,10 +50,10 @@ def _sync(arguments: argparse.Namespace, console: Console) -> None:
         f"{each.subject}: both machines changed the same lines: {each.what} (resolve it with `memory edit {each.subject}`)"
         for each in synced.conflicts
     ]
-    lines += first_of([f"{each.subject} {each.what}" for each in synced.remarks], _MOST_SHOWN, "--json shows all")
+    lines += first_of([f"{each.subject} {each.what}" for each in synced.remarks], 20, "--json shows all")
     if synced.forgotten:
         lines.append(f"left out {counted(synced.forgotten, 'file')} of what was forgotten")
-    console.answer(document, sentence_of(synced), *(f"  {one_line(line, _LINE_CHARS)}" for line in lines))
+    console.answer(document, sentence_of(synced), *(f"  {one_line(line, 300)}" for line in lines))
 
 
 # -- share and unshare ------------------------------------------------------------------------------------------------
@@ -96,7 +93,6 @@ def _unshare(arguments: argparse.Namespace, console: Console) -> None:
 # -- merge-driver: what git calls when a person merges a store by hand (gitattributes(5), "custom merge driver") --------
 
 _IN_CONFLICT = 1
-_MAX_BYTES = 64 << 20
 
 
 def configure_merge_driver(parser: argparse.ArgumentParser) -> None:
@@ -125,7 +121,7 @@ def _merge_driver(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _content(file: str) -> bytes:
-    image = read_image(os.path.abspath(file), _MAX_BYTES)
+    image = read_image(os.path.abspath(file), 64 << 20)
     if image is None:
         raise PathRefused(file, "it is not there")
     return image.data

@@ -24,7 +24,6 @@ from agent_memory.text.plain_text import counted, one_line
 MOST_SHOWN = 20
 """The limit of each list; `--json` has all."""
 
-_LINE_CHARS = 400
 
 # -- why --------------------------------------------------------------------------------------------------------------
 
@@ -118,7 +117,7 @@ def _named(note: NamedNote | LinkSheet) -> str:
 
 
 def _line(text: str) -> str:
-    return one_line(text, _LINE_CHARS)
+    return one_line(text, 400)
 
 
 # -- links ------------------------------------------------------------------------------------------------------------

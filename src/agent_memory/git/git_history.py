@@ -54,7 +54,6 @@ _LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"}
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
 _PATHS_FILE = "agent-memory-paths"
 _OWED = "runs/owed.json"
-_SYNC_SECONDS = 20.0
 
 
 class GitRecorder:
@@ -237,7 +236,7 @@ class GitRecorder:
             # This is history, not durability: the commit's content is on disk already.
             with suppress(OSError, subprocess.TimeoutExpired):
                 command = [program, "-f", str(self._git.directory)]
-                subprocess.run(command, capture_output=True, timeout=_SYNC_SECONDS, check=False)
+                subprocess.run(command, capture_output=True, timeout=20.0, check=False)
 
     def _restore_lost_objects(self) -> bool:
         """Rewrites lost objects of unchanged files, without which git commits nothing; returns whether there were any."""
@@ -298,7 +297,6 @@ def _clean(value: str) -> str:
 
 Tracking = Literal["tracked", "ignored", "new"]
 
-_LINE_CHARS = 200
 _BEGINS = "\x01"
 _FORMAT = "%x01%h%x00%aI%x00%an%x00%s"
 _FIELDS = 4
@@ -322,7 +320,7 @@ def revisions_of(git: GitProcess, path: str, most: int) -> tuple[Revision, ...]:
         own, *ids = (id_in_name(each) for each in (path, *paths))
         if len(words) < _FIELDS or any(each not in (None, own) for each in ids):
             break
-        revisions.append(Revision(*(one_line(redact(word).text, _LINE_CHARS) for word in words[:_FIELDS])))
+        revisions.append(Revision(*(one_line(redact(word).text, 200) for word in words[:_FIELDS])))
     return tuple(revisions)
 
 

@@ -28,7 +28,6 @@ from agent_memory.rules.commit_message import IGNORE_FILE, IGNORE_TEXT
 
 _NETWORK_SECONDS = 600.0
 """The limit for a call to a remote: a first sync over a slow line."""
-_STDERR_CHARS = 600
 _NOT_STARTED = 127
 _UNHEARD = 126
 TIMED_OUT = 124
@@ -227,7 +226,7 @@ class GitProcess:
 def failed(arguments: tuple[str, ...], output: GitOutput) -> RecorderFailed:
     """Returns the error for a failed call, with the end of git's output, redacted."""
     said = redact(output.stderr.strip() or output.stdout.decode("utf-8", "replace").strip()).text
-    return RecorderFailed(f"git {arguments[0]}", output.status, said[-_STDERR_CHARS:].rstrip("."))
+    return RecorderFailed(f"git {arguments[0]}", output.status, said[-600:].rstrip("."))
 
 
 # -- the repository ---------------------------------------------------------------------------------------------------

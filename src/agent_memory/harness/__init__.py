@@ -110,7 +110,6 @@ _IN_FILES = (
 )
 _ID = re.compile(r'"(?:sessionId|sessionID|session_id|id)":\s*"([\w-]{8,128})"')
 _OF_A_SUBAGENT = re.compile(r"/subagents/|/agent-[^/]*$")
-_HEAD_BYTES = 200_000
 
 
 def loose_sessions(
@@ -121,7 +120,7 @@ def loose_sessions(
     for path in sorted(set(files_below(directory)) - known):
         if not path.endswith((".json", ".jsonl")) or _OF_A_SUBAGENT.search(path):
             continue
-        head = read_loosely(path, _HEAD_BYTES).decode("utf-8", "replace")
+        head = read_loosely(path, 200_000).decode("utf-8", "replace")
         ids = Counter(_ID.findall(head) or [os.path.basename(path).partition(".")[0]])
         for harness in _IN_FILES:
             # In the records of these two other things have ids, too.
@@ -140,8 +139,6 @@ def loose_sessions(
 
 
 # -- what no harness keeps: notes in the inbox entry itself (`inline`), and copies that capture made (`file`) ---------
-
-_BINARY_SIGNS_WITHIN = 8_192
 
 
 class InlineNotes:
@@ -192,7 +189,7 @@ class FileSnapshots:
         if image.links > 1:
             raise HistoryUnreadable(path, "it is another file's hard link, and no copy of its own")
         data = image.data
-        if b"\0" in data[:_BINARY_SIGNS_WITHIN]:
+        if b"\0" in data[:8_192]:
             raise HistoryUnreadable(path, "it is not a text file")
         text = data.decode("utf-8-sig", "replace")
         turns = document_turns(text, "file")

@@ -121,7 +121,6 @@ def blocks_in(lines: Iterable[str], wants: Callable[[str], bool]) -> Iterator[tu
 # -- the runs ---------------------------------------------------------------------------------------------------------
 
 _RUN_ID = re.compile(r"(\d{8}T\d{6})-[0-9a-f]{8}", re.ASCII)
-_DIGEST_CHARS = 500
 _CLOCK = "%Y-%m-%d %H:%M:%S"
 
 _REASONING = re.compile(r"<(thinking-content-[0-9a-f]+)>.*?(?:</\1>|\Z)", re.DOTALL)
@@ -152,7 +151,7 @@ def _stamp(started: str) -> str:
 
 def run_of(started: str, first_prompt: str) -> Run:
     """Returns the run that was started then (`2026-02-13 14:30:05`, local time) with this prompt."""
-    digest = blake2b(first_prompt[:_DIGEST_CHARS].encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    digest = blake2b(first_prompt[:500].encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     try:
         at_ms = int(time.mktime(time.strptime(started, _CLOCK))) * 1000
     except (ValueError, OverflowError):

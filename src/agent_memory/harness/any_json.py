@@ -11,7 +11,6 @@ from agent_memory.text.json_shape import is_list, is_object
 
 Json = Mapping[str, object]
 
-_TIME_CHARS = 40
 _LEAST_MS, _MOST_MS = 10**11, 10**14
 """Smaller numbers are seconds, larger ones no instants."""
 _ANSWER_KEYS = (
@@ -73,7 +72,7 @@ def number(value: Json, key: str) -> int | None:
 
 def time(value: Json, key: str) -> int | None:
     """Returns the epoch ms of a member that is an ISO time; None for any other."""
-    return ms_of(text(value, key)[:_TIME_CHARS])
+    return ms_of(text(value, key)[:40])
 
 
 def instant(value: Json, *keys: str) -> int | None:

@@ -131,13 +131,9 @@ _OUTPUTS = (
 )
 _TURN_BEGINS = ("turn_context", "event_msg/task_started")
 _TASK_ENDS = ("event_msg/task_complete", "event_msg/turn_complete")
-_ID_CHARS = 1_000
 _RECENT = 60
-_KEY_CHARS = 4_000
 _WHOLE_CHARS = 60  # of a text so long, its beginning is a copy of it: some carriers only have citations at the end
 _MAX_PRELUDE = 20
-_IMPORTED = "external-import-turn-"
-"""Begins the ids of turns that Codex took over from another harness, whose marks of who said what are lost."""
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -179,7 +175,7 @@ class CodexSession(Session):
         said = get.text(payload, "message", "text", "last_agent_message", "arguments", "input", "output")
         texts = [said, *(get.text(block, "text") for block in get.objects(payload, "content")[:20])]
         named = get.text(payload, "call_id", "id", "turn_id")
-        id = get.digest(get.text(value, "timestamp"), kind, named, *(text[:_ID_CHARS] for text in texts))
+        id = get.digest(get.text(value, "timestamp"), kind, named, *(text[:1_000] for text in texts))
         if kind == "event_msg/item_completed":
             payload = get.mapping(payload, "item")
             kind = f"item/{get.text(payload, 'type')}"
@@ -191,7 +187,8 @@ class CodexSession(Session):
             self._note_origin(line)
         self.started_at_ms = self.started_at_ms or line.at_ms
         if line.kind in _TURN_BEGINS:
-            self._imported = get.text(payload, "turn_id").startswith(_IMPORTED)
+            # Turns that Codex took over from another harness have lost the marks of who said what.
+            self._imported = get.text(payload, "turn_id").startswith("external-import-turn-")
         if self._imported:
             lines = []
         else:
@@ -309,7 +306,7 @@ class CodexSession(Session):
     def _is_new(self, whose: str, text: str, carrier: str) -> bool:
         """Tells the first record of some words from the copies of it in records of other kinds (`carrier`): within one kind
         the same words, said again, are said again. Only the last sixty different words are compared."""
-        key = " ".join(text[:_KEY_CHARS].split())
+        key = " ".join(text[:4_000].split())
         recent = self._said.setdefault(whose, deque(maxlen=_RECENT))
         for heard, carriers in recent:
             shorter, longer = sorted((heard, key), key=len)

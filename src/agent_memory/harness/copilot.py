@@ -19,8 +19,6 @@ from agent_memory.text.ids import IdSet
 
 _OF_PERSONS = frozenset(("", "user", "cli", "immediate-prompt"))
 """Sources of messages that a person typed."""
-_HIDDEN_SOURCES = ("skill", "autopilot", "system")
-"""Beginnings of the sources of texts that Copilot itself wrote into the session."""
 _HIDDEN_TEXTS = ("<skill-context", "<system_notification", "<system_reminder")
 
 
@@ -62,7 +60,8 @@ class CopilotSession(Session):
 
     def _say(self, data: get.Json) -> None:
         raw, source = get.text(data, "content"), get.text(data, "source")
-        is_hidden = source.startswith(_HIDDEN_SOURCES) or raw.lstrip().startswith(_HIDDEN_TEXTS)
+        # Copilot itself wrote the texts of these sources into the session.
+        is_hidden = source.startswith(("skill", "autopilot", "system")) or raw.lstrip().startswith(_HIDDEN_TEXTS)
         is_command = data.get("isAutopilotContinuation") is True or get.text(data, "agentMode") == "shell"
         images = sum(get.text(each, "type") in ("image", "blob") for each in get.objects(data, "attachments"))
         words = "" if is_hidden or is_command else typed_words(raw)

@@ -30,7 +30,6 @@ from agent_memory.session.own_marks import typed_words
 from agent_memory.text.json_shape import is_object
 
 TRANSCRIPTS = "agent-transcripts"
-_OTHERS_LOOKED_AT = 20
 
 # -- what a person typed ----------------------------------------------------------------------------------------------
 
@@ -42,7 +41,6 @@ _CLOCK = re.compile(
 )
 _OPENING, _CLOSING = "<user_query>", "</user_query>"
 _OWN_LINE_CLOSING = re.compile(r"^</user_query>[ \t]*$", re.MULTILINE)
-_MAX_ELEMENTS = 100
 _ELEMENT = re.compile(r"\s*<([A-Za-z][\w-]*)(\s?/>)?")
 # A text that is one element as a whole: nobody types that, and Cursor puts rules and tools into a session so.
 _WRAPPED = re.compile(r"<([a-z][a-z0-9_-]{2,40})(?:\s[^<>]{0,300})?>.*</\1>", re.DOTALL)
@@ -76,7 +74,7 @@ def _inside(text: str) -> str:
     that is. An attached file may hold any tag, so its element reaches to the last end of it."""
     found = ""
     at = 0
-    for _ in range(_MAX_ELEMENTS):
+    for _ in range(100):
         opened = _ELEMENT.match(text, at)
         if opened is None:
             return found if text.find(_OPENING, at) < 0 else ""
@@ -138,7 +136,6 @@ _SILENT_BLOCKS = ("thinking", "redacted_thinking", "reasoning")
 _REDACTED = "[REDACTED]"
 _NUMBERED = {1: "user", 2: "assistant"}
 _PENDING_CALLS = 1_000
-_PROMPT_CHARS = 20_000
 
 
 class CursorSession(Session):
@@ -209,7 +206,7 @@ class CursorSession(Session):
             self._last_prompt, self._mid_turn = blocks, False
             self._pending.clear()
             self.prompts += 1
-            self.first_prompt = self.first_prompt or query.raw[:_PROMPT_CHARS]
+            self.first_prompt = self.first_prompt or query.raw[:20_000]
         self.hear(query.raw, query.text)
 
     def _take_answer(self, blocks: list[get.Json]) -> None:
@@ -338,7 +335,7 @@ class CursorTranscripts(files.SessionFiles):
         others = [each for each in map(files.seen, beside) if each[0] != path and each[0].endswith(".jsonl")]
         at = os.lstat(path).st_mtime
         others.sort(key=lambda other: abs(other[1].st_mtime - at))
-        return any(wanted in self._delegated_in(other, session_id) for other, _ in others[:_OTHERS_LOOKED_AT])
+        return any(wanted in self._delegated_in(other, session_id) for other, _ in others[:20])
 
     def _delegated_in(self, path: str, session_id: str) -> Iterator[str]:
         """Yields what a conversation gave to its tools as their prompts, with single spaces."""

@@ -33,8 +33,6 @@ from agent_memory.session.found_session import FoundSession
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import retrieval_of
 
-_WAIT_SECONDS = 2.0
-_TRIES = 3
 _MOST_MS = 10**14
 _RUINED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
@@ -128,7 +126,7 @@ def read_database(roots: files.TranscriptRoots, path: str, session_id: str, read
     time. HistoryUnreadable: damaged, or without what `read` asks for. TranscriptRefused: see `transcript`."""
     with files.transcript(roots, path, session_id) as file:
         reason = ""
-        for _ in range(_TRIES):
+        for _ in range(3):
             before = _looks(file.path)
             if not before[0]:
                 raise HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True)
@@ -164,7 +162,7 @@ def _looks(path: str) -> list[int]:
 def _read_through(file: files.OpenTranscript, way: str, read: Reads[Value]) -> Value:
     uri = f"file:{quote(os.fsencode(file.path))}?{way}"
     try:
-        with closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)) as connection:
+        with closing(sqlite3.connect(uri, uri=True, timeout=2.0, isolation_level=None)) as connection:
             connection.text_factory = bytes
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
             # A schema may call functions, and mapped memory be cut off below us: the file is not ours.

@@ -17,7 +17,6 @@ from agent_memory.harness.turn_builder import Places, Session, asked_in
 from agent_memory.note.note import Harness
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER, typed_words, without_own_output
 
-_ID_CHARS = 2_000
 _SILENT = frozenset((
     "session", "model_change", "thinking_level_change", "custom", "label", "session_info", "context_transform", "ephemeral",
 ))  # fmt: skip
@@ -97,7 +96,7 @@ class PiSession(Session):
         if self._forked_at_ms is not None and at_ms is not None and at_ms < self._forked_at_ms:
             self.known_records += 1
             return
-        said = (_text_in(message) or get.text(message, "command"))[:_ID_CHARS]
+        said = (_text_in(message) or get.text(message, "command"))[:2_000]
         parts = (kind, get.text(value, "timestamp"), get.text(message, "role", "toolCallId"), said)
         self.enter(self.own_id(get.text(value, "id") or get.digest(*parts)), at_ms)
         is_known = kind != "message" or role in _ROLES | _SUMMARIES

@@ -33,9 +33,6 @@ _DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NO
 # Without O_NONBLOCK, opening a FIFO would wait for a writer.
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", re.ASCII)
-_HEAD_BYTES = 256 * 1024
-_TEXT_BESIDE_BYTES = 4 * 1024 * 1024
-SHORT_ID_CHARS = 8
 
 
 # -- where transcripts may be -----------------------------------------------------------------------------------------
@@ -109,7 +106,7 @@ def head_of(path: str) -> bytes:
     """Returns the first bytes of a file. Raises OSError."""
     descriptor = os.open(path, FILE_FLAGS)
     try:
-        return os.read(descriptor, _HEAD_BYTES)
+        return os.read(descriptor, 256 * 1024)
     finally:
         close_quietly(descriptor)
 
@@ -169,7 +166,7 @@ def file_beside(roots: TranscriptRoots, path: str, session_id: str) -> Generator
 def text_beside(directory: str, name: str, session_id: str) -> str:
     """Returns the text of such a file of a few lines, empty where there is none."""
     with file_beside(TranscriptRoots((directory,)), f"{directory}/{name}", session_id) as file:
-        return os.read(file.descriptor, _TEXT_BESIDE_BYTES).decode("utf-8", "replace") if file else ""
+        return os.read(file.descriptor, 4 * 1024 * 1024).decode("utf-8", "replace") if file else ""
 
 
 def _open_without_links(real: str, path: str) -> int:
@@ -289,7 +286,7 @@ class SessionFiles(Sessions):
         for root in self.roots.roots if is_session_id(session_id) else ():
             for path, status in map(seen, files_below(root, self.max_depth)):
                 # Every harness has at least the beginning of the id in the path: few files have to be opened.
-                may_be_it = session_id[:SHORT_ID_CHARS] in path and stat.S_ISREG(status.st_mode)
+                may_be_it = session_id[:8] in path and stat.S_ISREG(status.st_mode)
                 if may_be_it and self.id_in(path[len(root) + 1 :], path) == session_id:
                     found[path] = status.st_mtime
         return max(found, key=found.__getitem__, default=None)

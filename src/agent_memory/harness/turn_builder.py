@@ -26,9 +26,6 @@ MAX_CALLS_PER_RECORD = 500  # no message of a model holds more
 MAX_CALLS_PER_TURN = 1_000
 _MAX_OPEN_CALLS = 5_000
 _MAX_REASONS = 60
-_REASON_CHARS = 80
-_NAME_CHARS = 120
-_TITLE_CHARS = 300
 _RECORD_BYTES = 150
 _CALL_BYTES = 400
 _ANSWER = re.compile(
@@ -215,7 +212,7 @@ class Session:
         self.agent = agent or self.agent
 
     def skip(self, reason: str) -> None:
-        reason = one_line(reason, _REASON_CHARS)
+        reason = one_line(reason, 80)
         if reason not in self.skipped and len(self.skipped) >= _MAX_REASONS:
             reason = f"{UNKNOWN_TYPE}other" if reason.startswith(UNKNOWN_TYPE) else "other"
         self.skipped[reason] += 1
@@ -386,7 +383,7 @@ class Session:
             harness=self.harness,
             session_id=self.session_id,
             turns=turns,
-            title=stored_line(self.title, _TITLE_CHARS) or None if self.title else None,
+            title=stored_line(self.title, 300) or None if self.title else None,
             cwd=self.cwd,
             also_in=self.also_in,
             branch=self.git_branch,
@@ -411,7 +408,7 @@ class Session:
             by_script = self.automated and draft.role is Role.USER
             tool_name = "script" if by_script else draft.tool_name
             role, text = Role.TOOL if by_script else draft.role, clean_text(draft.text.text)
-            name, clipped = one_line(tool_name, _NAME_CHARS) if tool_name else None, draft.text.clipped_chars
+            name, clipped = one_line(tool_name, 120) if tool_name else None, draft.text.clipped_chars
             calls = tuple(draft.calls)
             yield Turn(
                 draft.number, role, text, record_id, draft.at_ms, calls, name, draft.failed, clipped, draft.answers

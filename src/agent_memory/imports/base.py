@@ -36,9 +36,7 @@ SOURCES_LINE = "Sources: "
 STEPS = "steps: "
 """Begins, in lower case, the title of a proposed skill."""
 MAX_FILE_BYTES = 64 << 20
-_MAX_TEXT_BYTES = 4 << 20
 _MAX_DEPTH = 8
-_KEY_DIGITS = 8
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 
@@ -140,7 +138,7 @@ def keyed(read: Callable[[str, Machine], Iterator[Found]]) -> Callable[[str, Mac
 
     def reading(path: str, machine: Machine) -> Iterator[Found]:
         directory = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path))
-        key = sha256(os.fsencode(directory)).hexdigest()[:_KEY_DIGITS]
+        key = sha256(os.fsencode(directory)).hexdigest()[:8]
         for each in read(path, machine):
             yield evolve(each, id=f"{key}/{each.id}") if isinstance(each, Record) and not is_id(each.id) else each
 
@@ -196,7 +194,7 @@ def files_in(path: str, depth: int = _MAX_DEPTH) -> Iterator[tuple[str, os.stat_
 
 def document(directory: str, name: str) -> Document | LeftOut:
     try:
-        image = read_image(f"{directory}/{name}", _MAX_TEXT_BYTES)
+        image = read_image(f"{directory}/{name}", 4 << 20)
         if image is None:
             return LeftOut(name, "it is not there")
         # What memory itself wrote into a file is not learnt from it (P26).

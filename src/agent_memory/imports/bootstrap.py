@@ -45,8 +45,6 @@ from agent_memory.text.markdown import derive_description, first_heading, prose_
 from agent_memory.text.plain_text import first_few, one_line
 
 _MOST_PROPOSALS, _MOST_LINES, _MOST_SOURCES, _MOST_READ = 10, 40, 6, 200
-_MAX_FILE_BYTES = 256 << 10
-_MOST_PROSE = 10_000
 _WALK_DEPTH, _MOST_WALKED = 3, 50_000
 _MOST_COMMITS, _LARGE_COMMIT = 1_000, 30
 """A commit of many files moves or formats them: it does not show that they belong together."""
@@ -113,7 +111,7 @@ class Checkout:
         if name not in self._texts:
             self._texts[name] = ""
             try:
-                image = read_image(path_in(self.root, name), _MAX_FILE_BYTES)
+                image = read_image(path_in(self.root, name), 256 << 10)
                 self._texts[name] = without_own_text(image.data.decode("utf-8-sig")) if image else ""
             except (PathRefused, StoreIo) as error:
                 self.left[name] = str(error.facts.get("reason", error)).split(",")[0]
@@ -218,7 +216,7 @@ def _prose(text: str) -> str:
     """Returns the first paragraph that says something: no badges, pictures, headings, quotes."""
     aside = r"(?s)<!--.*?-->|<(?!http)[^>\n]+>|\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\]\([^)]*\))?|(?m:^[^\n]+\n[=-]{3,}$)"
     marks = re.compile(r"(?m)^[ \t]*([#>|=*:.-]|\[.*?\]:).*$|\[([^\]]*)\](\([^)]*\)|\[[^\]]*\])?")
-    parts = re.split(r"\n\s*\n", re.sub(aside, "", "\n".join(prose_lines(text[:_MOST_PROSE]))))
+    parts = re.split(r"\n\s*\n", re.sub(aside, "", "\n".join(prose_lines(text[:10_000]))))
     plain = (" ".join(marks.sub(r"\2", each).split()) for each in parts)
     return next((each for each in plain if len(each.split()) >= 6 and "." in each), "")
 
@@ -240,7 +238,6 @@ _RUNNERS = (
 _CI = (
     r"\.github/workflows/.*\.ya?ml|\.gitlab-ci\.yml|\.pre-commit-config\.yaml|\.builds/.*\.ya?ml|\.circleci/config\.yml"
 )
-_MOST_COMMANDS = 12
 
 
 def _commands(of: Checkout) -> Lines:
@@ -254,7 +251,7 @@ def _commands(of: Checkout) -> Lines:
     for word, script in of.values("package.json", "scripts").items():
         found.append((word, f"{npm} run {word}", f"`{one_line(str(script), 80)}`", "package.json", f'"{word}"'))
     found = [each for each in found if _USEFUL.search(each[0])]
-    for _, command, meaning, name, part in sorted(found, key=lambda each: not each[0].isalpha())[:_MOST_COMMANDS]:
+    for _, command, meaning, name, part in sorted(found, key=lambda each: not each[0].isalpha())[:12]:
         yield f"`{command}`{meaning and f': {meaning}'}", of.at(name, part)
     for name in of.named(_CI):
         checks = [each for each in _STEP.findall(of.text(name)) if _CHECKS.search(each) and not _NO_CHECK.search(each)]
@@ -303,7 +300,7 @@ def _headings(pattern: str) -> Callable[[Checkout], Lines]:
         over = re.compile(r"(?im)^[^\w\n]*(status\W{1,9})?(superseded|rejected|deprecated|proposed|draft)\b")
         for name in of.named(pattern):
             title = re.sub(r"(?i)^(ADR[- ]?)?\d+\s*[.:–—-]?\s*", "", first_heading(of.text(name)) or "")
-            if title and not over.search(of.text(name)[:_STATUS_CHARS]):
+            if title and not over.search(of.text(name)[:1_000]):
                 yield f"{title} (`{name}`)", os.path.dirname(name) or name
 
     return rule
@@ -367,7 +364,6 @@ def _reverts(of: Checkout) -> Lines:
         later.add(found[2] if found else subject)
 
 
-_STATUS_CHARS = 1_000
 _ADRS = r"(?i:(.*/)?(adrs?|decisions|decision-records)/[^/]*\d[^/]*\.md)"
 _FOR_AGENTS = (
     r"\.cursorrules|\.windsurfrules|GEMINI\.md|\.github/.*instructions\.md|\.(cursor|windsurf|roo)/rules/.*\.mdc?"

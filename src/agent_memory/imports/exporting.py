@@ -59,8 +59,6 @@ OKF_INDEX = "index.md"
 _OURS = "agent-memory"
 """The key of what Open Knowledge Format has no key for, or another meaning."""
 _IN_OKF = {"type": "kind", "title": "title", "description": "description", "tags": "tags"}
-_SKILL_NAME_CHARS = 57
-"""Seven fewer than the format allows, for the id."""
 _OKF_LINK = re.compile(rf"\[([^\[\]\n]*)\]\(/({ID_PATTERN})\.md\)")
 
 # -- out ----------------------------------------------------------------------------------------------------------------
@@ -157,7 +155,7 @@ def _skills(notes: Notes) -> dict[str, str]:
     files = dict[str, str]()
     for each in sorted(notes, key=lambda each: (each.meta.created_at_ms, each.meta.id)):  # the older keeps its name
         words = dict.fromkeys(re.findall(r"[a-z0-9]+", each.meta.title.lower().removeprefix(STEPS)))
-        name = "-".join(words)[:_SKILL_NAME_CHARS].rstrip("-") or "steps"
+        name = "-".join(words)[:57].rstrip("-") or "steps"  # seven fewer than the format allows, for the id
         if f"{name}/SKILL.md" in files:
             name = f"{name}-{each.meta.id[4:].lower()}"
         front = f"name: {name}\ndescription: {flow_text(_told(each.meta.description) or shown_title(each.meta))}\n"

@@ -78,9 +78,6 @@ SOURCES: Mapping[str, Source] = {
     "markdown": MARKDOWN,
 }
 _OWN = {"bootstrap": "the project", "skills": "past sessions"}
-_DIGEST_DIGITS = 12
-_MOST_NAMED = 5
-_MAX_ID_CHARS = 200
 _DATED = re.compile(r"\A\[?\d{4}-\d\d-\d\d[T\d: ]*\]?(?: · .*)?\Z")
 """A heading that only says when."""
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
@@ -120,7 +117,7 @@ class Imported:
         subjects = dict[str, list[str]]()
         for each in self.left:
             subjects.setdefault("; ".join(each.reasons), []).append(each.subject)
-        return tuple(f"{first_few(named, _MOST_NAMED)}: {reason}" for reason, named in subjects.items())
+        return tuple(f"{first_few(named, 5)}: {reason}" for reason, named in subjects.items())
 
 
 @frozen
@@ -280,7 +277,7 @@ class Importing:
             return LeftOut(title, "you rejected it (`memory review`)")
         place = record.place or GLOBAL_SCOPE
         there = scope or record.scope or (GLOBAL_SCOPE if place == GLOBAL_SCOPE else self.scope_of(place))
-        key = stored_line(f"{source}:{record.id}", _MAX_ID_CHARS).replace("#", "_")
+        key = stored_line(f"{source}:{record.id}", 200).replace("#", "_")
         before, digest = made.get(key, (None, ""))
         created_ms = record.created_at_ms or record.updated_at_ms or self.runs.clock.now_ms()
         own_id = record.id if is_id(record.id) else mint_id(title, created_ms, taken)
@@ -330,7 +327,7 @@ def _keys_of(meta: Meta) -> Iterator[tuple[str, str]]:
 
 def _digest(entry: MemoryEntry) -> str:
     text = re.sub(rf"\n{SOURCES_LINE}[^\n]*\Z", "", entry.whole.strip())
-    return sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
+    return sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _parts(found: Iterable[Found]) -> Iterator[Found]:

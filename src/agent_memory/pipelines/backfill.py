@@ -317,7 +317,6 @@ def ask_again(inbox: Inbox, upgrades: Upgrades) -> None:
 
 # -- watch ------------------------------------------------------------------------------------------------------------
 
-_MOST_PROBLEMS = 1_000
 _POLL_SECONDS = 2.0
 _A_PERSONS: tuple[Sight, ...] = ("new", "grown", "waiting", "done")
 _LEFT_OUT = {
@@ -399,7 +398,7 @@ class WatchIo:
 
     def note_problem(self, problem: str) -> None:
         self.warn(problem)
-        self.done.problems = (*self.done.problems, problem)[:_MOST_PROBLEMS]
+        self.done.problems = (*self.done.problems, problem)[:1_000]
 
     def tell_now(self, said: str) -> None:
         self.tell(f"{iso_of(self.backfill.clock.now_ms())[:19]}Z {said}")

@@ -245,10 +245,6 @@ def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     )
 
 
-_LOOKED_BACK_RUNS = 1_500
-"""Four months of runs every two hours."""
-
-
 @as_result
 def defrag(io: DefragIo, run: DefragRun) -> DefragRun:
     """Returns the finished run; if nobody answered, `trouble` says so, and what needs no answer was done. It first
@@ -303,7 +299,8 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> DefragRun:
     # What a run wrote lately, even from an old session, is not stale. A log that cannot be read lists nothing.
     now_ms = io.clock.now_ms()
     since_ms = now_ms - io.limits.stale_days * DAY_MS
-    runs = (each for each in io.log.runs(_LOOKED_BACK_RUNS).value_or(()) if each.started_at_ms >= since_ms)
+    # 1,500 runs are four months of one every two hours.
+    runs = (each for each in io.log.runs(1_500).value_or(()) if each.started_at_ms >= since_ms)
     facts = AnalysisFacts(
         now_ms,
         scan.taken_ids,

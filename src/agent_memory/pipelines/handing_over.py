@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from agent_memory.store.kept_histories_files import KeptHistories
     from agent_memory.store.recorded_writes import RecordedWrites
 
-_MOST_FETCHES = 256
-"""Fetches of about 16 MiB each."""
-_HEAD_TURNS = 200
-"""For a session that needs several fetches: its first turns, kept with its last part."""
 _MOST_TRIED = 20
 """How many of the newest sessions of a place are tried, should some be automated, empty or gone."""
 
@@ -182,8 +178,10 @@ def _history(io: HandingOverIo, entry: InboxEntry, session_id: str) -> History:
     has removed that, what was kept of it."""
     try:
         history = unwrap(io.histories.fetch(entry, None))
-        head = history.turns[:_HEAD_TURNS]
-        for _ in range(_MOST_FETCHES):
+        head = history.turns[
+            :200
+        ]  # of a session that needs several fetches the first turns are kept with the last part
+        for _ in range(256):  # fetches of about 16 MiB each
             if not history.remaining:
                 break
             last = history.turns[-1]

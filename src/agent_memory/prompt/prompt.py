@@ -81,12 +81,10 @@ _KNOWN = re.compile(r"<known>\n(.*?)</known>\n", re.DOTALL)
 """What a template says of notes that exist: dead weight where there are none."""
 _HEAD_OF_A_TURN = re.compile(r"^(\s*)\[(\d+)\]", re.MULTILINE)
 
-_MAX_FIELD_CHARS = 300
 _SESSION_CHARS = 3_000
 _TAGS_CHARS = 2_500
 _SHOWN_SHARE, _CATALOG_SHARE = 3, 8
 _MAX_CATALOG_TITLE_CHARS, _MAX_CATALOG_DESCRIPTION_CHARS = 120, 160
-_MAX_TOOL_NAME_CHARS = 16
 
 
 @frozen
@@ -175,7 +173,7 @@ def _session(facts: PromptFacts) -> str:
         ("this part", f"from {times[0]} to {times[-1]} UTC" if times else None),
         ("read on", day_of(facts.request.now_ms)),
     )
-    return "\n".join(f"{name}: {stored_line(value, _MAX_FIELD_CHARS)}" for name, value in lines if value)
+    return "\n".join(f"{name}: {stored_line(value, 300)}" for name, value in lines if value)
 
 
 def _closing(facts: PromptFacts) -> str:
@@ -232,7 +230,7 @@ def turn_lines(turns: Iterable[Turn]) -> Iterator[str]:
         text = _HEAD_OF_A_TURN.sub(r"\1(\2)", plain(said).strip("\n"))
         speaker = turn.role.value
         if turn.role is Role.TOOL:
-            name = one_line(turn.tool_name or "", _MAX_TOOL_NAME_CHARS)
+            name = one_line(turn.tool_name or "", 16)
             speaker = f"tool{f' {name}' if name else ''}{' (failed)' if turn.failed else ''}"
         yield f"[{turn.number}] {speaker}: {text}{' […]' if turn.clipped_chars else ''}"
         yield from map(_call, turn.tool_calls)
@@ -255,13 +253,10 @@ _CATALOG_PERCENT = 35
 _TIER_ID_CHARS, _TIER_WORDS_CHARS = 12, 80
 _MOST_FOR_TIERS = 5
 """The share of the rest for the tier list: enough to name all that such a catalog can list."""
-_MAX_REASON_CHARS = 400
-_MAX_FINDING_IDS = 12
 _MAX_LINE_CHARS = 1_000
 _MAX_TITLE_CHARS = 140
 _MAX_DESCRIPTION_CHARS = 160
 _MAX_TAGS = 6
-_MAX_SCOPE_CHARS = 300
 _FACTS_CHARS = 110
 """The size of a catalog line's facts: id, kind, tiers, origin, size, reads, dates, marks, and separators."""
 
@@ -344,7 +339,7 @@ def _grouped_catalog(request: DefragRequest, max_chars: int) -> tuple[str, froze
     for each in entries:
         id, scope = each.meta.id, each.meta.scope
         line = _line(each, request, described=id in foremost)
-        heading = headings.get(scope) or f"scope {stored_line(scope, _MAX_SCOPE_CHARS)}:"
+        heading = headings.get(scope) or f"scope {stored_line(scope, 300)}:"
         size = len(line) + 1 + (0 if scope in headings else len(heading) + 2)
         if size > room:
             break
@@ -455,10 +450,7 @@ def _findings(request: DefragRequest, max_chars: int) -> str:
     known = [each for each in request.analysis.findings if catalog.issuperset(each.ids)]
     near = [each for each in known if not shown.isdisjoint(each.ids)]
     near.sort(key=lambda finding: not shown.issuperset(finding.ids))
-    told = (
-        f"- {each.kind.value}: {first_few(each.ids, _MAX_FINDING_IDS)}: {stored_line(each.reason, _MAX_REASON_CHARS)}"
-        for each in near
-    )
+    told = (f"- {each.kind.value}: {first_few(each.ids, 12)}: {stored_line(each.reason, 400)}" for each in near)
     lines = fitting(told, max_chars)
     left = len(known) - len(lines)
     if left:

@@ -47,7 +47,6 @@ MAX_TIER_IDS = 10_000
 
 _MAX_LIST_ITEMS = 1_000
 _MAX_SUBJECT_CHARS = 80
-_MAX_NAMED_ITEMS = 50
 _MOST_BAD_IDS = 5
 
 Item = TypeVar("Item")
@@ -257,7 +256,7 @@ def _raw_problems(value: object, place: str) -> Iterator[str]:
 
 def _nothing_usable(bad: Sequence[Dropped], otherwise: str) -> ReplyRefused:
     """Returns the refusal of a reply without any usable item; `otherwise` is the reason if no item is to blame."""
-    reasons = tuple(f"{each.subject}: {reason}" for each in bad[:_MAX_NAMED_ITEMS] for reason in each.reasons)
+    reasons = tuple(f"{each.subject}: {reason}" for each in bad[:50] for reason in each.reasons)
     return ReplyRefused(("nothing in it can be used", *(reasons or (otherwise,))))
 
 

@@ -14,7 +14,6 @@ from agent_memory.recall.start_cache import UNMERGED
 from agent_memory.text.json_shape import is_list, is_object
 
 _MAX_BYTES = 4 << 20
-_MOST_PROJECTS = 100
 TRUNKS = ("refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master", "refs/heads/trunk")
 _GONE = "[gone]"
 
@@ -46,7 +45,7 @@ def look_for_unmerged(root: str, notes: Iterable[Listed], environ: Mapping[str, 
     or kept is not known; then no note is marked."""
     sources = [each for note in notes for each in note.meta.sources if each.branch and each.repo and each.cwd]
     found: dict[str, list[str]] = {}
-    for repo, cwd in list({each.repo: each.cwd for each in sources}.items())[-_MOST_PROJECTS:]:
+    for repo, cwd in list({each.repo: each.cwd for each in sources}.items())[-100:]:
         here = read_repository(cwd or "", environ)
         if here.common is not None and repo is not None and redacted_scope(here.scope) == repo:
             # A branch whose remote branch was deleted counts as merged: that is what happens to it after a squash.

@@ -42,7 +42,6 @@ _MOST_TEXT = 1 << 16
 _MOST_ARGUMENTS = 1_000_000
 """How many characters of paths git is given."""
 _FEW_REMOVED = 20
-_MOST_COMPARED = 8
 _MOST_MOVES = 4
 """How often a file may have been renamed since."""
 _MOST_KEPT = 5_000
@@ -439,7 +438,7 @@ def _follow(
         # What was first copied and then removed has not been renamed by one commit.
         left = [name for name in removed if facts.new_name(name) is None]
         had = {name: next((each for each in commits if facts.at(each, name)), "") for name in left}
-        before = sorted({each for each in had.values() if each})[:_MOST_COMPARED]
+        before = sorted({each for each in had.values() if each})[:8]
         facts.find_renames(left, [f"{facts.head} {each}" for each in before], among)
         facts.traced.update(name for name in removed if had.get(name, "") in ("", *before))
         ends = {new for name in removed if (new := facts.new_name(name))}

@@ -17,9 +17,6 @@ from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.plain_text import first_few
 from agent_memory.text.tables import read_table
 
-_LOOKED_AT_CHARS = 2_000
-"""A sentence that names a time is short; a pasted log is not."""
-
 _TABLE = read_table("agent_memory.recall", "words.txt")
 _PLAIN = re.IGNORECASE | re.ASCII
 """Case is ignored as a look-up by `lower` does: without ASCII, `ı` would be an `i`."""
@@ -46,7 +43,6 @@ _RELATIVE = {
 _RELATIVE_TIME = rf"\b(?:{'|'.join(_RELATIVE)})\b"
 
 _ID = rf"(?<!\w){ID_PATTERN}(?!\w)"
-_MOST_IDS = 20
 
 
 @frozen
@@ -63,13 +59,13 @@ class Period:
 
 def ids_in(query: str) -> tuple[str, ...]:
     """Returns the ids in a query, in order, each once."""
-    return tuple(dict.fromkeys(re.findall(_ID, query)))[:_MOST_IDS]
+    return tuple(dict.fromkeys(re.findall(_ID, query)))[:20]
 
 
 def periods_in(query: str, now_ms: int) -> tuple[Period, ...]:
     """Returns the times that a query names. A date that does not exist (`31 February`) is not one. A month or a day without a
     year is the last one that is not in the future."""
-    asked = query[:_LOOKED_AT_CHARS]
+    asked = query[:2_000]  # a sentence that names a time is short; a pasted log is not
     found: list[tuple[re.Match[str], Period]] = []
     has_number = any(map(str.isdigit, asked))  # in nearly every form of a date
     for form in _DATES if has_number else (_IN_A_MONTH,):
@@ -122,7 +118,6 @@ def _ms(day: date) -> int:
     return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1000
 
 
-_TOLD_WORDS = 8
 _STEPS = list(Importance)
 
 
@@ -292,7 +287,7 @@ def with_words(parts: Sequence[ScorePart], said: Sequence[TermPart]) -> tuple[Sc
     """Returns the parts, with that of the words split into the words themselves, most valuable first."""
     best = sorted(said, key=lambda part: -part.value)
     words = [part.found if part.found == part.term else f"{part.found} for {part.term}" for part in best]
-    detail = first_few(words, _TOLD_WORDS)
+    detail = first_few(words, 8)
     return tuple(evolve(part, detail=detail) if part.name == "words" else part for part in parts)
 
 

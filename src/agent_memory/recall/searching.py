@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
 _CANDIDATES = 1_000
 """How many notes with words of the query are scored; more if more hits are wanted."""
-_LENDING = 100
-"""How many of the best lend a share of their score to the notes around them."""
 _NEAREST = 100
 """How many notes are considered for their meaning alone."""
 _LEAST_COSINE = 0.3
@@ -170,7 +168,8 @@ class Searching:
         nearest = nearest[: max(_NEAREST, request.limit)]
         own = {number: words.get(number, 0.0) + meaning.get(number, 0.0) for number in (*words, *nearest)}
         lending = [each for each in own if each in words or nearness.cosines.get(each, 0.0) >= _LEAST_COSINE]
-        lending = sorted(lending, key=lambda each: (-own[each], each))[:_LENDING]
+        # The best lend a share of their score to the notes around them.
+        lending = sorted(lending, key=lambda each: (-own[each], each))[:100]
         lent = {number: own[number] for number in lending}
         beside = from_neighbours(lent, unwrap(self.index.neighbours(lending, len(NEIGHBOURS))))
         linked = from_links(lent, unwrap(self.index.links(lending)))

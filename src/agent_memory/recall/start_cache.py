@@ -25,7 +25,6 @@ UNMERGED = ".cache/unmerged.json"
 """Branches that are not merged (`recall.branches`)."""
 _LAYOUT = 6
 _DIGEST_BYTES = 16
-_MAX_BYTES = 8 << 20
 _MOST_PLACES = 64
 _GRAIN_NS = 2_000_000_000
 """The coarsest time stamps of a file system that we know (FAT)."""
@@ -139,7 +138,7 @@ def keep_cached(root: str, fingerprint: Fingerprint, prepared: Prepared, began_n
 
 def read_kept(root: str, place: str) -> "tuple[Any, ...] | None":
     """Returns the tuple that was kept for a place; None if there is none, or it is damaged."""
-    data = read_loosely(_path(root, place), _MAX_BYTES)
+    data = read_loosely(_path(root, place), 8 << 20)
     if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
         return None
     kept: tuple[Any, ...] = marshal.loads(data[_DIGEST_BYTES:])

@@ -28,8 +28,6 @@ _HEX_NOISE = re.compile(r"0x|\\x|[ :]")
 _PRINTABLE = bytes(range(0x20, 0x7F)) + b"\t\n\r"
 _BYTES_FOR_EACH_UNPRINTABLE = 10
 """Of so many decoded bytes one may be unprintable for them to count as text."""
-_LONGEST_TRIED = 4
-"""A run that was cut in front may begin at any of so many places."""
 
 _ESCAPE = re.compile(
     r"%(?:25)?(?P<hex>[0-9A-Fa-f]{2})|\\{1,3}(?:u00|x)(?P<code>[0-9A-Fa-f]{2})|&(?P<entity>amp|quot|apos|lt|gt|sol|colon|equals|commat|num"
@@ -114,7 +112,7 @@ def _character(escape: re.Match[str]) -> str:
 def _decoded_base64(run: str) -> str:
     """Returns the text that the run holds, read from its beginning or, had it been cut there, from a later character on."""
     standard = run.replace("-", "+").replace("_", "/").rstrip("=")
-    for skipped in range(_LONGEST_TRIED):
+    for skipped in range(4):  # a run that was cut in front may begin at any of so many places
         kept = standard[skipped:]
         kept = kept[: len(kept) - (len(kept) % 4 == 1)]
         if text := _as_text(base64.b64decode(f"{kept}==")):

@@ -76,7 +76,6 @@ MOST_LINES = 40
 """Lines of a note that are not blank; a line of fenced code counts half."""
 MOST_CHARS = 4_000
 """Characters of a note; those in fenced code count half."""
-_MOST_LINKS_NAMED = 5
 
 
 # -- of one entry -----------------------------------------------------------------------------------------------------
@@ -124,7 +123,7 @@ def dangling_links(live: Sequence[Features], taken_ids: Container[object]) -> It
         gone = [id for id in each.links if id.casefold() not in bearers and id.casefold() not in taken_ids]
         if gone:
             leads = counted(len(gone), "link leads", "links lead")
-            reason = f"{leads} to no note: {first_few(gone, _MOST_LINKS_NAMED)}"
+            reason = f"{leads} to no note: {first_few(gone, 5)}"
             yield Finding(FindingKind.DANGLING_LINK, (each.id,), reason, round(1 - 1 / (1 + len(gone)), 4))
 
 
@@ -159,13 +158,11 @@ _SAME_TITLE = 0.6
 """The share of the words of titles and statements that both notes must have in that case."""
 _MOST_VALUES = 3
 """A thing with more values than this in a store has more than one value at a time."""
-_MOST_CLAIMS_COMPARED = 300
 _MOST_OF_ONE_FRAME = 40
 """A sentence that occurs in more notes than this says nothing about any of them."""
 _NOTHING = ""
 """Stands for the words of a statement that consists of its value alone."""
 _MOST_CHARS = 80
-_MOST_TOLD = 3
 
 
 @frozen
@@ -202,7 +199,7 @@ def _value_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
         found: list[list[Conflict]] = []
         for by, claim in reversed(ordered):  # so that the index holds those with as many words or more
             rarest = min(claim.frame, key=lambda term: (spread[term], term), default=_NOTHING)
-            others = reversed(holders[rarest][-_MOST_CLAIMS_COMPARED:])
+            others = reversed(holders[rarest][-300:])
             conflicting = (each for each in others if _conflict((by, claim), each, repeated))
             found.append([Conflict(by, other, slot, claim.snippet, its.snippet) for other, its in conflicting])
             for term in (*claim.frame, _NOTHING):
@@ -285,7 +282,7 @@ def contradictions(conflicts: Iterable[Conflict]) -> Iterator[Finding]:
         winner = group[0]
         told = [_told(winner, by_pair[frozenset((winner.id, other.id))]) for other in group[1:]]
         across = across_scopes(winner, group[1])
-        reason = f"{first_few(told, _MOST_TOLD, '; ')}; {_why_first(winner, group[1])}{across}"
+        reason = f"{first_few(told, 3, '; ')}; {_why_first(winner, group[1])}{across}"
         yield Finding(FindingKind.CONTRADICTION, _ids(group), reason, 0.6 if across else 1.0)
 
 
@@ -334,12 +331,9 @@ _SHORT_TERMS = 12
 _FEWEST_TERMS = 4
 _FEWEST_CONTAINED = 8
 _FAR = 8
-_MOST_PROBED = 6
 _MANY_PROBED = 5
 """A partner must share two of this many probed words: four in five of its words are the same."""
-_MOST_COMPARED = 64
 _MOST_ALIKE = 8
-_MOST_LOOKED_AT = 1_000
 _ACROSS = 0.5
 """The score of a pair that cannot be merged is multiplied by this."""
 _LIKENESS = "of the content words of title and body"
@@ -430,15 +424,15 @@ def _alike(entries: Sequence[Features]) -> Iterator[_Alike]:
         # The words of which a partner must have one, rarest first; ties are broken alphabetically.
         rarest_first = sorted(each.terms, key=lambda term: (spread[term], term))
         needed = rarest_first[: len(each.terms) - math.ceil(CONTAINED * len(each.terms)) + 1]
-        probed = [term for term in needed if spread[term] > 1][:_MOST_PROBED]
-        shared = Counter(other for term in probed for other in holders[term][-_MOST_LOOKED_AT:])
+        probed = [term for term in needed if spread[term] > 1][:6]
+        shared = Counter(other for term in probed for other in holders[term][-1_000:])
         fewest = 2 if len(probed) >= _MANY_PROBED else 1
         # Those that share most of the words first, then the nearest in length.
         likely = [
             other for other, times in shared.items() if times >= fewest and each.meta.shares_a_place_with(other.meta)
         ]
         likely.sort(key=lambda other: (-shared[other], len(other.terms), other.id))
-        found = (_compared(each, other) for other in likely[:_MOST_COMPARED])
+        found = (_compared(each, other) for other in likely[:64])
         yield from islice((alike for alike in found if alike is not None), _MOST_ALIKE)
         for term in each.terms:
             if spread[term] > 1:

@@ -13,7 +13,6 @@ from returns.result import Failure, Result, Success
 from agent_memory.redaction.redact import redact
 
 _SUBJECT_CHARS = 120
-_BODY_LINES = 200
 _LINE_CHARS = 300
 _FALLBACK = "Update memories"
 
@@ -40,7 +39,7 @@ def commit_message(subject: str, body: str = "") -> str:
     """
     first = _cut(" ".join(_CONTROL.sub(" ", redact(subject).text).split()), _SUBJECT_CHARS) or _FALLBACK
     lines = [_body_line(line) for line in redact(body).text.splitlines()]
-    shown = lines[:_BODY_LINES]
+    shown = lines[:200]
     if len(lines) > len(shown):
         shown.append(f"… and {len(lines) - len(shown)} lines more")
     return "\n\n".join(filter(None, (first, _GAP.sub("\n\n", "\n".join(shown)).strip("\n")))) + "\n"
@@ -53,7 +52,6 @@ PLACEHOLDERS = ("threadId", "harness")
 
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9._:/@+~=-]+")
-_LONGEST_VALUE_CHARS = 200
 
 _WITH_VALUE = frozenset({"--trailer", "--author"})
 _ALONE = frozenset({"--signoff", "-s", "--no-signoff", "--no-verify", "-n", "--quiet", "-q"})
@@ -97,7 +95,7 @@ def parse_command_template(text: str) -> Result[CommandTemplate, str]:
 def one_word(value: str) -> str:
     """Returns `value` as one line of letters, digits and `._:/@+~=-`, at most 200 characters; anything else becomes
     `_`."""
-    return _NOT_ALLOWED.sub("_", value.strip())[:_LONGEST_VALUE_CHARS]
+    return _NOT_ALLOWED.sub("_", value.strip())[:200]
 
 
 def filled(template: CommandTemplate, values: Mapping[str, str | None]) -> tuple[str, ...]:

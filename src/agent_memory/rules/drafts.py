@@ -130,10 +130,6 @@ def is_looping(text: str) -> bool:
 
 MAX_TAGS = 20
 
-_MAX_SUBJECT_CHARS = 80
-_MAX_AGENT_CHARS = 80
-_MAX_REASON_CHARS = 500
-
 
 CHANGES_NOTHING = "it changes nothing"
 """Reason for dropping a change that says what the note says already."""
@@ -165,12 +161,12 @@ def why_untouchable(listed: Listed) -> tuple[str, ...]:
 
 def stored_subject(title: str) -> str:
     """Returns the name of a note in a report."""
-    return stored_line(title, _MAX_SUBJECT_CHARS) or "a note without a title"
+    return stored_line(title, 80) or "a note without a title"
 
 
 def stored_refusal(dropped: Dropped) -> Dropped:
     """Returns what a report says of an item that was refused earlier."""
-    reasons = tuple(stored_line(reason, _MAX_REASON_CHARS) for reason in dropped.reasons)
+    reasons = tuple(stored_line(reason, 500) for reason in dropped.reasons)
     return evolve(dropped, subject=stored_subject(dropped.subject), reasons=reasons)
 
 
@@ -187,7 +183,7 @@ def stored_description(text: str) -> str:
 def stored_agent(text: str) -> str | None:
     """Returns the name of an agent in the form in which it is stored and searched for; None where nothing of it is
     left."""
-    return stored_line(text, _MAX_AGENT_CHARS) or None
+    return stored_line(text, 80) or None
 
 
 def stored_body(text: str) -> str:
@@ -220,7 +216,6 @@ def body_problems(body: str, before: str = "") -> tuple[str, ...]:
 
 # In code too: a tool that checks a file for broken links may not know what is code.
 _ID_LINK = re.compile(rf"\[\[({ID_PATTERN})(?:\|([^\[\]\n]*))?\]\]")
-_MAX_TARGET_CHARS = 80
 Unknown = tuple[str, ...]
 """Targets of links that lead nowhere and were turned into plain text."""
 NOT_KEPT = "a note that was not kept"
@@ -279,9 +274,7 @@ def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tup
 
 def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
     """Returns what a report says of the links of one note that lead nowhere."""
-    links = tuple(
-        f"a link to {stored_line(target, _MAX_TARGET_CHARS)} leads nowhere and was left out" for target in unknown
-    )
+    links = tuple(f"a link to {stored_line(target, 80)} leads nowhere and was left out" for target in unknown)
     return [Dropped(subject, links)] if links else []
 
 

@@ -373,7 +373,6 @@ def said_terms(text: str) -> frozenset[str]:
 MOST_IN_GROUP = 12
 """Nobody can judge more notes than this side by side."""
 
-_MOST_KEPT_TERMS = 2_000
 _TRUST = list(Origin)
 
 
@@ -452,7 +451,7 @@ def features_of(stored: StoredEntry) -> Features:
         meta,
         digest=digest_of(said),
         # For a very long text a sample of its words will do, but the choice must depend on the text alone.
-        terms=frozenset(sorted(said_terms(f"{meta.title}\n{said}"))[:_MOST_KEPT_TERMS]),
+        terms=frozenset(sorted(said_terms(f"{meta.title}\n{said}"))[:2_000]),
         title=title,
         about=title | words_without_values(meta.description) | content_terms(tags),
         claims=claims_of(sentences),

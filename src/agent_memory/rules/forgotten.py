@@ -31,7 +31,6 @@ SAME_SHARE = 0.6
 MENTION_SHARE = 0.6
 """The share of a note's statements that another text must hold to be mentioned to the person."""
 
-_HASH_DIGITS = 16
 _TELLING_TERMS = 4
 """A line with fewer content words does not prove that a text was made from it."""
 
@@ -47,7 +46,7 @@ def statements_of(title: str, body: str) -> tuple[Line, ...]:
 def statement_hashes(title: str, body: str) -> frozenset[str]:
     """Returns a hash of the content words of each statement, whatever their order, case and endings."""
     texts = (" ".join(sorted(line.terms)).encode("utf-8", "surrogatepass") for line in statements_of(title, body))
-    return frozenset(hashlib.sha256(text).hexdigest()[:_HASH_DIGITS] for text in texts)
+    return frozenset(hashlib.sha256(text).hexdigest()[:16] for text in texts)
 
 
 def share_held(statements: Iterable[Line], text: str) -> float:
@@ -185,10 +184,6 @@ Share = Literal["all", "some", "none"]
 FORGOTTEN = "(forgotten)"
 """Stands where a forgotten text was."""
 
-_SHOWN_ID_CHARS = 12
-"""Characters of a session's id in the subject of a commit."""
-_TITLE_CHARS = 40
-"""A longer title may have been cut where it was shown, so its first this many characters count as the title."""
 _MIN_TITLE_CHARS = 4
 """A shorter title could be any word."""
 _VERB = re.compile(r"[a-z][a-z ]{0,20}(?=:)")
@@ -250,11 +245,13 @@ class TraceWords:
         only its beginning is there."""
         session = self.session_id or ""
         names = (*self.ids, session, one_word(session), json.dumps(session)[1:-1])
-        return any(name in text for name in (*names, *([session[:_SHOWN_ID_CHARS]] if shortened else [])) if name)
+        # The subject of a commit has the first characters of a session's id.
+        return any(name in text for name in (*names, *([session[:12]] if shortened else [])) if name)
 
     def is_in(self, text: str) -> bool:
         """Returns whether a text holds a title, or all content words of a telling statement of what was forgotten."""
-        titles = (title[:_TITLE_CHARS] for title in self.titles if len(title.strip()) >= _MIN_TITLE_CHARS)
+        # A longer title may have been cut where it was shown, so its first this many characters count as the title.
+        titles = (title[:40] for title in self.titles if len(title.strip()) >= _MIN_TITLE_CHARS)
         if any(title in text for title in titles):
             return True
         said = content_terms(text)
@@ -279,7 +276,6 @@ def forgetful_message(message: str, words: TraceWords, *, touched: bool) -> str:
 
 
 _MOST_LISTED = 20
-_LINE_CHARS = 160
 
 
 @frozen
@@ -444,4 +440,4 @@ def sentence_of(forgetting: Forgetting, *, done: bool) -> str:
 
 
 def _short(text: str) -> str:
-    return one_line(text, _LINE_CHARS)
+    return one_line(text, 160)

@@ -173,7 +173,6 @@ def _words(text: str) -> list[str]:
 
 _SAME_CLAIM = 0.5
 _VERY_SAME_CLAIM = 0.8
-_MOST_PHRASE_CHARS = 80
 
 
 def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
@@ -208,7 +207,7 @@ def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
         if likest < (_SAME_CLAIM if clause.denied else _VERY_SAME_CLAIM):
             continue
         if likest > max((clause.likeness(each) for each in new.values() if each.denied == clause.denied), default=0.0):
-            turned[clause.text[:_MOST_PHRASE_CHARS]] = None
+            turned[clause.text[:80]] = None
     return tuple(turned)
 
 
@@ -236,8 +235,6 @@ def _once(clauses: Iterable[Clause]) -> _Claims:
 
 _SAID = 0.6
 """The share of a sentence's content words that a text must have to have said it."""
-_MOST_JOINED = 3
-"""The most clauses of the sources that may have been joined into one."""
 _FEWEST_NEW_WORDS = 3
 """With fewer words, having some in common is chance."""
 _SPACES = re.compile(r"\s+")
@@ -291,7 +288,8 @@ def origin_of_fresh_text(before: str, after: str, untrusted: tuple[Untrusted, ..
 
 
 def _is_said(clause: Clause, said: tuple[Clause, ...]) -> bool:
-    likest = sorted(said, key=lambda each: (-clause.likeness(each), each.denied != clause.denied))[:_MOST_JOINED]
+    # More clauses of the sources are hardly joined into one.
+    likest = sorted(said, key=lambda each: (-clause.likeness(each), each.denied != clause.denied))[:3]
     if not likest or (clause.is_claim and (likest[0].denied, likest[0].is_odd) != (clause.denied, clause.is_odd)):
         return False
     return coverage(clause.terms, frozenset[str]().union(*(each.terms for each in likest))) >= _SAID
@@ -434,8 +432,6 @@ LEAST_KEPT = 0.9
 MOST_SIZE, LEAST_SIZE = 1.1, 0.25
 """Bounds of the size, relative to the distinct lines together."""
 
-_MOST_NAMED = 12
-_MOST_QUOTED_CHARS = 80
 _WITH_DIGIT = re.compile(r"(?<![\w.,:/-])(?:\d[\d.,:]*[^\W\d_]{1,5}\b|[^\W\d_]+\d\w*(?:[.,:]\w+)*)")
 """A quantity with its unit (`30s`, `5GB`), a name with a number in it (`utf8`)."""
 _WORD_OR_NUMBER = re.compile(r"\w+(?:[.,:]\w+)*")
@@ -470,7 +466,7 @@ def loss_problems(sources: Iterable[str], after: str, drops: Iterable[str] = ())
     lost = lost_content(sources, after, drops)
     if not lost:
         return ()
-    return (f"it would lose {first_few(tuple(map(repr, lost)), _MOST_NAMED)}, and its drops do not name that",)
+    return (f"it would lose {first_few(tuple(map(repr, lost)), 12)}, and its drops do not name that",)
 
 
 def information_problems(
@@ -484,7 +480,7 @@ def information_problems(
     lines, said = claims_among(union), content_terms("\n".join((after, *drops)))
     lost = [line for line in lines if coverage(line.terms, said) < KEPT_SHARE]
     if len(lines) - len(lost) < LEAST_KEPT * len(lines):
-        example = lost[0].text[:_MOST_QUOTED_CHARS]
+        example = lost[0].text[:80]
         problems += (
             f"it would lose {len(lost)} of {len(lines)} lines, for example {example!r}, and its drops do not name them",
         )

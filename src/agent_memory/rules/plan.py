@@ -90,7 +90,6 @@ class AgentReply:
 
 KEPT_DAYS = 90
 _MAX_CWD_CHARS = 400
-_MAX_AGENT_CHARS = 100
 _STATED = {"stated": True}
 
 
@@ -246,7 +245,7 @@ class PlanFacts:
             thread_id=session_id_of(self.entry),
             repo=self.scope if self.scope != GLOBAL_SCOPE else context.repo,
             cwd=stored_line(redact_path(cwd), _MAX_CWD_CHARS) if cwd else None,
-            agent=stored_line(self.window.agent, _MAX_AGENT_CHARS) if self.window.agent else None,
+            agent=stored_line(self.window.agent, 100) if self.window.agent else None,
             turns=tuple(dict.fromkeys(turn.number for turn in cited)),
             branch=stored_line(redact_path(branch), _MAX_CWD_CHARS) if branch else None,
             commit=context.commit if branch == context.branch else None,

@@ -93,7 +93,6 @@ _WAITS = "another change of it waits for the next run"
 _ONCE = "another action of this run changes it already"
 _EARLIER = "put off by an earlier run, and not possible any more"
 _NAME_TAKEN = "another file has the name that it would get"
-_MOST_IDS = 4
 
 
 def plan_defrag(
@@ -140,7 +139,7 @@ def ids_to_read(
 def subject_of(action: Action) -> str:
     """Returns the kind and the ids, cleaned: until they are checked they are an agent's words."""
     ids = tuple(map(stored_subject, dict.fromkeys(ids_of(action))))
-    return f"{kind_of(action)} of {first_few(ids, _MOST_IDS)}"
+    return f"{kind_of(action)} of {first_few(ids, 4)}"
 
 
 def _words_of(action: Action, new_ids: str) -> str:

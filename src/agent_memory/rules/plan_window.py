@@ -71,7 +71,6 @@ from agent_memory.text.salience import (
     statements,
 )
 
-_MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6
 """The share of a note's words that a text which an agent made from it must hold."""
 _ONCE = ("a note is replaced or archived once",)
@@ -104,7 +103,7 @@ def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) 
     fresh = (each for each in new if each.id not in rewritten)
     now, later = admit(fresh, facts.changed_before | changed_ids(so_far.changes), facts.live_at_start)
     plan = Plan(kept + now, deferred=so_far.deferred + later)
-    skipped = stored_line(change_set.skipped, _MAX_SKIPPED_CHARS) if change_set.skipped else so_far.skipped
+    skipped = stored_line(change_set.skipped, 500) if change_set.skipped else so_far.skipped
     plan = evolve(plan, dropped=(*so_far.dropped, *window.dropped), skipped=skipped or None)
     note = facts.entry.retrieval
     if not isinstance(note, InlineNote) or not facts.is_persons_note:

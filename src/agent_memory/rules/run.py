@@ -21,7 +21,6 @@ from agent_memory.text.plain_text import counted, one_line
 DONE_VERDICTS = frozenset({"written", "skipped", "unchanged", "own-call", "planned"})
 FAILED_VERDICTS = frozenset({"refused", "unavailable", "timed-out", "gave-up"})
 PAUSED_EXIT_CODE = 40
-_REASON_CHARS = 240
 
 
 @frozen
@@ -164,7 +163,7 @@ class Run:
         if summary.waiting:
             parts.append(
                 f"{summary.waiting} waiting"
-                + (f" ({one_line(summary.reason, _REASON_CHARS).rstrip('.')})" if summary.reason else "")
+                + (f" ({one_line(summary.reason, 240).rstrip('.')})" if summary.reason else "")
             )
         if summary.gave_up:
             given_up = "would be given up" if self.dry_run else "given up (see `memory status`)"

@@ -34,8 +34,6 @@ _SHARED_AND_NEAR = 1.25
 _SHARED_IF_NEAR = 0.45
 _TITLES = 0.2
 """The bonus for equal titles."""
-_MOST_MEANING_CHARS = 8_000
-"""Beyond this length a body changes the meaning little."""
 _SAID_AGAIN = 0.8
 """The share of a note's words that another must have to say all of it."""
 
@@ -53,7 +51,7 @@ class Subject:
 def meaning_text(title: str, description: str, body: str) -> str:
     """Returns title, description and body, without a title that only begins the body and a description that only
     repeats it."""
-    said = said_in(body)[:_MOST_MEANING_CHARS]
+    said = said_in(body)[:8_000]  # beyond this length a body changes the meaning little
     on_one_line = " ".join(said.split())
     begins = on_one_line.startswith(" ".join(title.removesuffix("…").split()))
     repeats = " ".join(description.removesuffix("…").split()) in on_one_line

@@ -39,8 +39,6 @@ _PASSING = (Kind.TASK, Kind.HANDOFF)
 _READ_OFTEN = 3
 _LARGEST_SHARE = 3
 """A note that would take more than a third of the room is read when it is needed."""
-_MOST_LISTED = 5_000
-"""The limit for a store of many repositories, each of which has lines of its own."""
 _RIVALS = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
 """In these findings only the winner may be hot: the others say nearly the same, or the contrary."""
 MAX_ACTIONS = 100
@@ -235,7 +233,8 @@ def chosen_tiers(request: DefragRequest, merges: Iterable[Merge]) -> TierList:
     ]
     rest = [each.meta for each in candidates if each.meta.id not in hot]
     warm = [meta.id for meta in rest if warm_room.takes(meta.scope, 1)]
-    return TierList(tuple(hot), tuple(warm[:_MOST_LISTED]))
+    # The limit for a store of many repositories, each of which has lines of its own.
+    return TierList(tuple(hot), tuple(warm[:5_000]))
 
 
 def _is_pinned(candidate: TierFacts) -> bool:

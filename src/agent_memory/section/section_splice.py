@@ -24,7 +24,6 @@ SECTION_HEADING = "## Memory of earlier sessions"
 
 _START, _END = SECTION_START.encode(), SECTION_END.encode()
 _HEADING = SECTION_HEADING.encode()
-_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_BOM = b"\xef\xbb\xbf"
 _LIKE_A_MARKER = re.compile(rb"<!--\s*agent-memory\s*:\s*(?:start|end)\s*-->", re.IGNORECASE)
 _FENCE = re.compile(rb"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]?)*[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
@@ -150,7 +149,7 @@ class _Line:
 
 
 def _find(path: str, data: bytes) -> _Span | None:
-    if data.startswith(_BOMS) or b"\0" in data:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data:
         raise MarkersAmbiguous(path, "it is not UTF-8 text")
     lines, ends_in_a_fence = _lines(data)
     markers = list(_markers(path, lines))

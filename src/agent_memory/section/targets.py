@@ -39,9 +39,6 @@ from agent_memory.rules.change import Target, TargetFile
 from agent_memory.section.section_splice import section_in
 from agent_memory.session.own_marks import SECTION_END, SECTION_START
 
-MAX_TARGET_BYTES = 4 << 20
-"""Larger than any harness reads."""
-
 READ_BY_CODEX = read_in_repository("codex")
 """In order of preference; one for each directory."""
 
@@ -204,7 +201,7 @@ def _digest_of(section: bytes) -> str:
 
 def _bytes_of(path: str, real: str) -> bytes | None:
     try:
-        image = read_image(real, MAX_TARGET_BYTES)
+        image = read_image(real, 4 << 20)  # larger than any harness reads
     except PathRefused as error:
         raise TargetRefused(path, error.reason) from None
     return None if image is None else image.data

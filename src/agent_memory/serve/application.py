@@ -54,7 +54,6 @@ from agent_memory.text.json_shape import is_list, is_object
 E = TypeVar("E", bound=StrEnum)
 
 MAX_BODY_BYTES = 1 << 20
-MOST_FIELDS = 1_000
 MOST_AT_ONCE = 64
 FORM_TOKEN_HEADER = "X-Form-Token"
 _MOST_SAID = 64
@@ -299,7 +298,7 @@ class Page:
                     raise ValueError("it is no object")
                 fields = {str(key): _texts(value) for key, value in members.items()}
             else:
-                fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+                fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=1_000)
         except (ValueError, RecursionError) as error:
             raise EntryInvalid((f"the request: cannot be read: {str(error)[:200]}",)) from None
         return fields

@@ -63,9 +63,6 @@ from agent_memory.text.plain_text import cut_chars, one_line
 
 A_PAGE = 50
 _MOST_PAGES = 1_000_000
-_MOST_TURNS = 200
-_TURN_CHARS = 4_000
-_MOST_DELIVERIES = 50
 
 
 def _part(asked: Asked, count: int) -> tuple[slice, dict[str, Any]]:
@@ -197,7 +194,7 @@ def note(asked: Asked) -> Shown:
     versions = unwrap(note_versions(memory.real_root, stored))
     logged = DeliveryLog(memory.real_root).deliveries(stored.meta.id)
     delivered = [each for each in logged if stored.meta.id in each.ids]
-    deliveries, names = delivered[::-1][:_MOST_DELIVERIES], ("harness", "session", "event", "scope")
+    deliveries, names = delivered[::-1][:50], ("harness", "session", "event", "scope")
     document = {
         "note": entry_document(stored.listed, why.usage, stored.body, tier=why.tier.tier),
         "contentHash": stored.listed.content_hash,
@@ -271,10 +268,9 @@ def session(asked: Asked) -> Shown:
     try:
         if found.sessions:
             taken = unwrap(memory.take_over(found.sessions[0].session_id, Harness(found.sessions[0].harness)))
-            turns = taken.history.turns[-_MOST_TURNS:]
+            turns = taken.history.turns[-200:]
             spoken = [
-                {"number": each.number, "role": each.role.value, "text": cut_chars(each.text, _TURN_CHARS)}
-                for each in turns
+                {"number": each.number, "role": each.role.value, "text": cut_chars(each.text, 4_000)} for each in turns
             ]
     except Error as error:
         silence = str(error)

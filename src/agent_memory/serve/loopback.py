@@ -19,7 +19,6 @@ LOOPBACK = "127.0.0.1"
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _REFUSED_BYTES = 1 << 20
-_REFUSED_SECONDS = 0.5
 
 Asgi: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Asgi]]
@@ -95,7 +94,7 @@ async def refuse(receive: Receive, send: Send, status: int, sentence: str, heade
     """Answers with the sentence, after taking what the caller is still sending, within bounds: a connection that is closed over
     unread bytes is reset, and the caller may never see why it was refused."""
     left = _REFUSED_BYTES
-    with anyio.move_on_after(_REFUSED_SECONDS):
+    with anyio.move_on_after(0.5):
         while left > 0:
             message = await receive()
             left -= len(message.get("body", b""))

@@ -34,8 +34,6 @@ _MACHINE_TEXTS = {
     for begins in lines
 }
 
-_PROMPT_HEAD_CHARS = 1_000
-"""Harnesses may add a line or two before a piped prompt."""
 
 _PAIRS = ((SECTION_START, SECTION_END), (CONTEXT_START, CONTEXT_END))
 
@@ -64,7 +62,8 @@ _ENTRY_LINE = re.compile(
 
 def is_own_prompt(text: str) -> bool:
     """Returns whether this text, the first of a session, is one of our prompts."""
-    return any(line.strip().startswith(PROMPT_MARKER) for line in text[:_PROMPT_HEAD_CHARS].splitlines())
+    # Harnesses may add a line or two before a piped prompt.
+    return any(line.strip().startswith(PROMPT_MARKER) for line in text[:1_000].splitlines())
 
 
 def machine_text(text: str) -> str | None:

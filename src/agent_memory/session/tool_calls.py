@@ -22,8 +22,6 @@ _FETCH_CHARS = 150
 DOCUMENT_CHARS = 2_000
 """How much is kept of text written to a document: unlike code, it states findings and decisions."""
 
-_NAME_CHARS = 120
-_PATH_CHARS = 1_000
 _RAW_CHARS = 4_000
 """How much of an argument is considered: some hold a whole file."""
 _CUT_WORD = re.compile(r"\S{1,200}\Z")
@@ -187,10 +185,10 @@ def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
         # What a command fetches is told, wherever in it that stands.
         told = f"{_line(told, len(head))} {_line(told[found.start() :], _FETCH_CHARS - 1)}"
     return ToolCall(
-        one_line(name, _NAME_CHARS) or "unknown",
+        one_line(name, 120) or "unknown",
         (writes and _change(arguments, path))
         or _line(told, DOCUMENT_CHARS if "questions" in arguments else BRIEF_CHARS),
-        one_line(redact_path(path[:_RAW_CHARS]), _PATH_CHARS) if path else None,
+        one_line(redact_path(path[:_RAW_CHARS]), 1_000) if path else None,
         writes,
     )
 

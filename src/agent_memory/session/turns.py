@@ -183,7 +183,6 @@ MIN_WINDOW_CHARS = 2_000
 
 _LEAST_ECHO_CHARS, _LEAST_OUTPUT_CHARS = 300, 1_200
 """How short an echo, or any other output, may be cut to spare a session a second prompt, which costs a call."""
-_FEW_LINES_CHARS = 300
 _WHOLE, _ECHO, _OUTPUT = "whole", "echo", "output"
 """How a turn may be cut."""
 
@@ -279,7 +278,7 @@ def _outputs(history: History) -> list[tuple[Turn, str]]:
             continue
         brief = f"{call.path or ''} {call.brief}" if call else ""
         if _SKILL_TOOL.match(name) or _TOLD_TO_AGENTS.search(brief):
-            outputs.append((_short(near, _FEW_LINES_CHARS), _WHOLE))
+            outputs.append((_short(near, 300), _WHOLE))
             continue
         is_echo = bool(_ECHO_TOOL.match(name) or (call and _ECHO_COMMAND.match(call.brief)))
         if is_echo:

@@ -59,7 +59,6 @@ from agent_memory.text.ids import content_hash
 from agent_memory.text.plain_text import one_line
 
 _ROOT_KEYS = ("storage", "root")
-_MAX_INSTRUCTIONS_BYTES = 4 << 20
 _IMPORTS = (b"@AGENTS.md", b"@./AGENTS.md", b"@../AGENTS.md")
 _ANY_SECTION = "<!-- agent-memory:start -->\n<!-- agent-memory:end -->"
 _PLUGINS = ("memory", "amp", "opencode", "pi")
@@ -411,7 +410,7 @@ def _read_by(top: str, harness: str) -> str:
     own = [] if "AGENTS.md" in names else [f"{top}/{name}" for name in names]
     for path in own:
         try:
-            found = read_image(os.path.realpath(path), _MAX_INSTRUCTIONS_BYTES)
+            found = read_image(os.path.realpath(path), 4 << 20)
         except Error:
             continue
         if found is not None:

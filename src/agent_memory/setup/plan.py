@@ -309,7 +309,6 @@ class InstallPlan:
 # files of ours that somebody had edited. Backups are durable before the receipt, and the receipt before the file is
 # touched.
 
-_NIX_STORE = "/nix/store/"
 _MANAGED = re.compile(
     rb"^[ \t]*(?:#|//|/\*|<!--|;|\*|\{\{).*?\b"
     rb"(chezmoi|home-manager|nix-darwin|nix|ansible|puppet|chef|salt|yadm|dotdrop|mackup)\b",
@@ -328,7 +327,7 @@ class SettingsFiles:
         """Returns the file as it is, even a missing one, with the missing directories. SettingsRefused: not a regular
         file, a link out of the home, read-only, managed by another program."""
         with as_store_io("read", path):
-            if os.path.realpath(path).startswith(_NIX_STORE):
+            if os.path.realpath(path).startswith("/nix/store/"):
                 reason = "Nix manages it (it is in the Nix store); put memory's part into your Nix config"
                 raise SettingsRefused(path, reason)
             missing = _missing_directories(path)
@@ -416,8 +415,6 @@ def _of_settings(result: Result[T, Error]) -> T:
 
 tagged_union(Entry, "kind", {"element": Element, "member": Member, "whole": Whole})
 RECEIPT = Format(Receipt)
-MAX_RECEIPT_BYTES = 16 << 20
-MAX_BACKUP_BYTES = 8 << 20
 
 
 class SetupState:
@@ -425,7 +422,7 @@ class SetupState:
 
     def __init__(self, home: str) -> None:
         self.directory = f"{local_state_directory(home)}/setup"
-        self._receipt = JsonFile(self.directory, "receipt.json", RECEIPT, MAX_RECEIPT_BYTES)
+        self._receipt = JsonFile(self.directory, "receipt.json", RECEIPT, 16 << 20)
         self._backups = f"{self.directory}/backups"
 
     def locked(self) -> AbstractContextManager[None]:
@@ -463,7 +460,7 @@ class SetupState:
         if record is None or record.before is None:
             return None
         path = f"{self._backups}/{record.before}"
-        image = read_image(path, MAX_BACKUP_BYTES)
+        image = read_image(path, 8 << 20)
         if image is None or content_hash(image.data) != record.before:
             raise StateCorrupt(path, ("the backup is missing, or is not what was put there",))
         return image.data

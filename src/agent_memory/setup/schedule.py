@@ -245,7 +245,6 @@ def is_due(record: JobRecord, now_ms: int, interval_seconds: int) -> bool:
 INSTALLED, RECORD = Format(InstalledSchedule), Format(JobRecord)
 RUNS_KEPT = 50
 MAX_LOG_BYTES = 1 << 20
-_LOCK_SECONDS = 5.0
 
 
 class ScheduleState:
@@ -259,7 +258,7 @@ class ScheduleState:
     def locked(self) -> AbstractContextManager[None]:
         """Lets one process at a time change what is here; Busy if another does so for seconds. The lock dies with its
         holder."""
-        return file_lock(f"{self.directory}.lock", _LOCK_SECONDS)
+        return file_lock(f"{self.directory}.lock", 5.0)
 
     def record(self, job: str) -> JobRecord:
         """Returns the runs of a job."""

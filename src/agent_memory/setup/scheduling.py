@@ -41,7 +41,6 @@ from agent_memory.text.ids import content_hash
 from agent_memory.text.plain_text import one_line
 
 _LIMIT_SECONDS = 30.0
-_MAX_REASON_CHARS = 300
 _AGAIN = "Fix that, then run the command again."
 _CRONTAB = "your crontab"
 _NO_CRONTAB_YET = re.compile(r"\bno crontab for\b", re.IGNORECASE)
@@ -274,7 +273,7 @@ class Programs:
         if done.timed_out:
             raise self._failed(f"`{' '.join(argv)}` did not end within {_LIMIT_SECONDS:.0f} s", "Try again.")
         if done.exit_status != 0:
-            said = one_line((done.stderr_tail or done.stdout).decode("utf-8", "replace").strip(), _MAX_REASON_CHARS)
+            said = one_line((done.stderr_tail or done.stdout).decode("utf-8", "replace").strip(), 300)
             raise self._failed(
                 f"`{' '.join(argv)}` ended with {done.exit_status}{f' ({said})' if said else ''}", _AGAIN
             )

@@ -438,8 +438,6 @@ class TagVocabularyFile:
 
 # -- spend ------------------------------------------------------------------------------------------------------------
 
-LEDGER = "runs/spend.json"
-
 
 class SpendLedgerFiles:
     """Calls to the agent command and their characters by UTC day (P10): `runs/spend.json`, changed under the write
@@ -447,7 +445,7 @@ class SpendLedgerFiles:
     one."""
 
     def __init__(self, root: Path, locks: Locks) -> None:
-        self._file = JsonFile(root, LEDGER, SPEND)
+        self._file = JsonFile(root, "runs/spend.json", SPEND)
         self._locks = locks
 
     @as_result

@@ -51,10 +51,8 @@ from agent_memory.text.plain_text import counted, one_line
 DIRECTORY = "histories"
 ENDING = ".jsonl.gz"
 
-_MAX_FILE_BYTES = 64 << 20
 _MAX_TEXT_BYTES = 256 << 20
 """The limit of a part, unpacked: a fetch returns about 16 MiB of turns, and escaping takes a few times as much."""
-_COMPRESSION = 6
 
 
 @frozen
@@ -73,7 +71,7 @@ class KeptHistories:
             return
         buffer = io.BytesIO()
         # Without a time of its own, so that the same part has the same bytes.
-        with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=_COMPRESSION, mtime=0) as file:
+        with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=6, mtime=0) as file:
             for line in render_history_lines(history):
                 file.write(line.encode("ascii"))
         packed = buffer.getvalue()
@@ -128,7 +126,7 @@ class KeptHistories:
     def part(self, name: str) -> History | None:
         """Returns the part in a file; None if it is gone. Raises StateCorrupt for an invalid one."""
         path = f"{self._directory()}/{name}"
-        image = read_image(path, _MAX_FILE_BYTES)
+        image = read_image(path, 64 << 20)
         if image is None:
             return None
         try:
@@ -225,9 +223,6 @@ def parse_history_lines(lines: Iterable[str], path: str) -> History:
 # that of its part and of its place in it.
 
 PLACE_BITS = 20
-_TOOL_CHARS = 1_000
-"""How much of a tool's output is searched, of both its ends: the rest is mostly files of the project."""
-_FIRST_CHARS = 200
 
 
 @frozen
@@ -314,7 +309,7 @@ def indexed_parts(connection: sqlite3.Connection) -> dict[int, IndexedPart]:
 def first_words(history: History) -> str:
     """Returns the person's first words."""
     typed = (turn.text for turn in history.turns if turn.role is Role.USER and machine_text(turn.text) is None)
-    return next((line for text in typed if (line := one_line(_plain(text), _FIRST_CHARS))), "")
+    return next((line for text in typed if (line := one_line(_plain(text), 200))), "")
 
 
 def words_of(turn: Turn) -> str:
@@ -325,8 +320,9 @@ def words_of(turn: Turn) -> str:
 
 def _terms_of(turns: Iterable[Turn]) -> list[tuple[int, int, str]]:
     """Returns place, length and terms of each turn that has any."""
+    # Only both ends of a tool's output are searched: the rest is mostly files of the project.
     texts = (
-        excerpt(turn.text, _TOOL_CHARS).text if turn.role is Role.TOOL else words_of(turn)
+        excerpt(turn.text, 1_000).text if turn.role is Role.TOOL else words_of(turn)
         for turn in islice(turns, 1 << PLACE_BITS)
     )
     terms = (field_terms(_plain(text)) for text in texts)

@@ -59,9 +59,6 @@ if TYPE_CHECKING:
     from agent_memory.ports import Notes
     from agent_memory.rules.change import Change, ChangeGroup, Footprint, Receipt
 
-_ATTEMPTS = 5
-"""How often a read is repeated because the same file is being renamed."""
-
 
 class Store:
     """The notes on disk (P2, P5, P6, P8, P12, P15, P21). The root is resolved once, need not exist, and is created by the
@@ -105,7 +102,7 @@ class Store:
         that could not be read (P6)."""
         if not archived and (there := self._read_by_name(id)) is not None:
             return there
-        for _ in range(_ATTEMPTS):
+        for _ in range(5):  # the same file may be being renamed
             self._settle()
             listing = self.files.archived() if archived else self.files.live()
             listed = listing.by_id.get(id)

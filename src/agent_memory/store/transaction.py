@@ -41,8 +41,6 @@ _TEMPORARY = re.compile(re.escape(TEMPORARY_PREFIX) + ".*", re.DOTALL)
 _STAGED = re.compile(rf"\d+\.new|{_TEMPORARY.pattern}", re.DOTALL)
 _MAX_OWN_BYTES = 1 << 30
 """The limit of a journal or a footprint, which hold the bytes of many notes."""
-_ATTEMPTS = 5
-"""How often changes are decided again because somebody edits the same files."""
 
 
 def change_files(root: str, locks: Locks, decide: Callable[[], tuple[Sequence[FileChange], T]], given_up: Error) -> T:
@@ -50,7 +48,7 @@ def change_files(root: str, locks: Locks, decide: Callable[[], tuple[Sequence[Fi
     with locks.write():
         transactions = Transactions(root)
         transactions.recover()
-        for _ in range(_ATTEMPTS):
+        for _ in range(5):  # somebody may be editing the same files
             changes, told = decide()
             if transactions.commit(changes):
                 return told

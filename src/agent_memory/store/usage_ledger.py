@@ -174,7 +174,6 @@ def parse_ledger_line(line: bytes) -> LedgerRecord | None:
 # -- the usage ledger on disk -----------------------------------------------------------------------------------------
 
 
-_LIMIT_SECONDS = 30.0
 _ENDING = ".jsonl"
 
 
@@ -283,7 +282,7 @@ def _current(path: str, flags: int, kind: int) -> Generator[int, None, None]:
         descriptor = open_checked(path, flags)
         try:
             with as_store_io("lock", path):
-                if not lock_within(descriptor, kind, _LIMIT_SECONDS):
+                if not lock_within(descriptor, kind, 30.0):
                     raise Busy(path)
             is_current = False
             with suppress(OSError):  # gone, or its directory is: the next round finds out

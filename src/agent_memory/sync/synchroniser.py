@@ -48,9 +48,6 @@ from agent_memory.sync.tree import (
 )
 from agent_memory.text.plain_text import first_few
 
-_ATTEMPTS = 8
-"""How often another machine may push, or somebody here write, at the wrong moment."""
-
 
 @frozen
 class SyncRequest:
@@ -125,7 +122,7 @@ class Synchroniser:
         done = Synced(remote.shown, "", dry_run=request.dry_run)
         merged: str | None = None
         forgotten = list[Remark]()
-        for _ in range(_ATTEMPTS):
+        for _ in range(8):  # another machine may push, or somebody here write, at the wrong moment
             branch, is_there = self._branch(remote)
             if is_there:
                 remote.fetch(branch)

@@ -3,11 +3,7 @@
 Each rule returns what is wrong with a value, as the end of a sentence that begins with its key, or None.
 """
 
-MAX_ID_CHARS = 200
 MAX_PATH_BYTES = 4_096
-MAX_WORD_CHARS = 64
-MAX_REF_CHARS = 500
-MAX_VERSION_CHARS = 64
 
 LETTERS_AND_DIGITS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 ID_CHARACTERS = LETTERS_AND_DIGITS | frozenset("._:@+=~-")
@@ -49,7 +45,7 @@ def text_problem(value: object, max_chars: int, *, lines: bool = False) -> str |
 
 def id_problem(value: object) -> str | None:
     """Accepts a session's id: `ID_CHARACTERS` only, the first a letter or digit."""
-    problem = text_problem(value, MAX_ID_CHARS)
+    problem = text_problem(value, 200)
     if problem is not None or not isinstance(value, str):
         return problem
     if not ID_CHARACTERS.issuperset(value):
@@ -69,7 +65,7 @@ def path_problem(value: object) -> str | None:
 
 def word_problem(value: object) -> str | None:
     """Accepts one short word, such as an event or a reason; never a sentence, so nothing that somebody wrote."""
-    problem = text_problem(value, MAX_WORD_CHARS)
+    problem = text_problem(value, 64)
     if problem is not None or not isinstance(value, str):
         return problem
     return None if WORD_CHARACTERS.issuperset(value) else f"is {shown(value)}, expected one word"
@@ -77,7 +73,7 @@ def word_problem(value: object) -> str | None:
 
 def ref_problem(value: object) -> str | None:
     """Accepts a branch or a repository's key."""
-    return text_problem(value, MAX_REF_CHARS)
+    return text_problem(value, 500)
 
 
 def commit_problem(value: object) -> str | None:
@@ -91,7 +87,7 @@ def commit_problem(value: object) -> str | None:
 
 def version_problem(value: object) -> str | None:
     """Accepts a harness's version."""
-    return text_problem(value, MAX_VERSION_CHARS)
+    return text_problem(value, 64)
 
 
 # -- names that need no redaction -------------------------------------------------------------------------------------
