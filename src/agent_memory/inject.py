@@ -199,6 +199,5 @@ def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...
 
 
 def place_of(memory: Memory) -> Place:
-    """Returns the place of the working directory, now."""
     in_repository = may_be_in_work_tree(memory.cwd)
     return Place(memory.scope_on_arrival(), in_repository, memory.clock.now_ms())

@@ -159,7 +159,6 @@ class StateKeeping:
         return StateValue(VOCABULARY_KEY, json.dumps({"vocabulary": tags})) if tags else None
 
     def list(self) -> KeptState:
-        """Returns all values by key."""
         found = list(self.keys.all())
         values = sorted((each.unwrap() for each in found if isinstance(each, Success)), key=lambda value: value.key)
         return KeptState(tuple(values), tuple(each.failure() for each in found if isinstance(each, Failure)))
@@ -207,8 +206,6 @@ class Moved:
 
 @frozen
 class ScopeKeeping:
-    """Scopes on behalf of a caller."""
-
     runs: ActRuns
     environ: Mapping[str, str]
     known: KnownPlaces

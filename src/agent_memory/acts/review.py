@@ -89,8 +89,6 @@ class ReviewKind(StrEnum):
 
 
 class ReviewAct(StrEnum):
-    """A person's decision."""
-
     KEEP = "keep"
     """It is right as it is. For one note: a person vouches for what a foreign source said, and an end is taken away."""
     EDIT = "edit"
@@ -109,8 +107,6 @@ _FOR_OPPOSITES = tuple(each for each in ReviewAct if each is not ReviewAct.MERGE
 
 @frozen
 class ReviewItem:
-    """Something that waits for a decision."""
-
     key: str
     """Covers the kind and what a person sees of the notes: it changes when they do."""
     kind: ReviewKind
@@ -136,8 +132,6 @@ class Decided:
 
 @frozen
 class Reviewing:
-    """The queue and the decisions, on behalf of a caller."""
-
     service: MemoryService
     runs: ActRuns
     root: str

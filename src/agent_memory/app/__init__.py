@@ -243,7 +243,6 @@ class Memory:
 
     @property
     def reading(self) -> Reading:
-        """Reads, lists and links notes of the store."""
         return Reading(self.store, self.ledger, self.clock, self.caller)
 
     # -- the team's notes of a trusted checkout ------------------------------------------------------------------------
@@ -393,7 +392,6 @@ class Memory:
 
     @property
     def switching(self) -> late.switching.Switching:
-        """Changes pauses and what memory stays out of."""
         return late.switching.Switching(self.environ, self.cwd, self.real_root, self.caller, self.clock)
 
     def require_on(self) -> None:
@@ -412,7 +410,6 @@ class Memory:
 
     @property
     def importing(self) -> late.importing.Importing:
-        """Makes notes of what other memories hold."""
         return late.importing.Importing(self.runs, self.tombstones, self.state.keys, self.scope_of)
 
     def _checkout_at(self, directory: str) -> late.bootstrap.Checkout:
@@ -1024,7 +1021,6 @@ class Memory:
 
     @as_result
     def health(self) -> late.health.Health:
-        """For `memory status`."""
         inputs, here = (self.config, self.agent(), self.reading, self.inbox, self.log, self.spend), self.notes_here
         health = late.health.read_health(*inputs, self.cwd, len(here.added))
         switches = (*health.switches, *here.team.untold)
@@ -1088,7 +1084,6 @@ class Memory:
         return late.repairer.Repairer(doctor, self.git_process, self.writes, self.publish, self.finish_runs).repair()
 
     def doctor(self, progress: Progress = _silent) -> late.doctor.Doctor:
-        """Returns the doctor, which looks at everything and changes nothing."""
         return late.doctor.Doctor(
             self.root,
             self.environ,
@@ -1165,7 +1160,6 @@ class Memory:
     # -- setup and the schedule -----------------------------------------------------------------------------------------
 
     def installation(self) -> late.installation.Installation:
-        """For `memory setup` and `memory uninstall`."""
 
         def section_of(path: str, in_repository: bool) -> str:
             (target,) = self._targets_at([path])
@@ -1183,7 +1177,6 @@ class Memory:
         )
 
     def scheduling(self) -> late.scheduling.Scheduling:
-        """For `memory schedule`."""
         home, program = self._home_and_program()
         files = late.plan.SettingsFiles(self.targets)
         return late.scheduling.open_scheduling(home, program, self.config.schedule, files, self.real_root, self.environ)

@@ -111,7 +111,6 @@ _MAX_CHARS = 500
 
 
 def schedule_directory(home: str) -> str:
-    """Returns where this machine keeps what it knows of its schedule."""
     return f"{local_state_directory(home)}/schedule"
 
 

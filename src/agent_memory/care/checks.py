@@ -56,8 +56,6 @@ class Finding:
 
 @frozen
 class Check:
-    """A kind of finding that a person can act on."""
-
     code: str
     area: Area
     severity: Severity
@@ -159,7 +157,6 @@ class NoteFile:
     path: str
     """Relative to the root."""
     text: str
-    """The whole file."""
     stored: StoredEntry
     copy_of: str | None = None
     """The path of the live note with the same id."""
@@ -288,15 +285,12 @@ def examine_analysis(analysis: Analysis, paths: Mapping[str, str]) -> Iterator[F
 
 @frozen
 class NoteRepair:
-    """The repair of one file."""
-
     note: NoteFile
     meta: Meta | None
     """The frontmatter to be written; None if a live note has the same id, body and frontmatter: then the file moves to
     the archive as it is."""
     name: str
     words: str
-    """What was done, for people."""
 
 
 def plan_repairs(

@@ -116,8 +116,6 @@ class Examined:
 
 @frozen
 class Examination:
-    """Examines live notes."""
-
     files: FollowedFiles
     known: Callable[[], KnownNotes]
     progress: Callable[[str], None]
@@ -225,8 +223,6 @@ _GIT_SECONDS = 10
 
 @frozen
 class Doctor:
-    """`examine()` makes all findings of `memory doctor`."""
-
     root: Path
     environ: Mapping[str, str]
     effective: Effective

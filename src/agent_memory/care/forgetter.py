@@ -72,7 +72,6 @@ class Forgetter:
     """Forgets in one root. The caller holds the run lock, and has finished whatever a crash left half done."""
 
     git: GitProcess
-    """Of the root."""
     files: FollowedFiles
     index: HistoryIndex
     writes: RecordedWrites

@@ -147,8 +147,6 @@ _DONE: Mapping[str, str] = {
 
 @frozen
 class HistoryEvent:
-    """Something that a run did to the note."""
-
     at_ms: int
     run_id: str = field(metadata={"key": "run"})
     machine: str

@@ -326,7 +326,6 @@ def add_moment(options: Options, name: str, meaning: str, *, required: bool = Fa
 
 
 def add_expires(options: Options, meaning: str) -> None:
-    """The option --expires: an Expiry."""
     options.add_argument("--expires", metavar="WHEN", type=lambda text: expiry_of(text, _now_ms()), help=meaning)
 
 
@@ -338,7 +337,6 @@ def closest(word: str, known: Iterable[str], form: str = "{}") -> str:
 
 
 def add_harnesses(parser: argparse.ArgumentParser, meaning: str, known: Sequence[str]) -> None:
-    """Adds the argument HARNESS …, each one of the known harnesses."""
 
     def harness(word: str) -> str:
         if word not in known:

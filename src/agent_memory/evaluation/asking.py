@@ -73,8 +73,6 @@ class Judged:
 
 @frozen
 class Exam:
-    """The outcome."""
-
     judged: tuple[Judged, ...]
     nothing_to_ask: int = 0
     refused: tuple[str, ...] = ()
@@ -84,7 +82,6 @@ class Exam:
 
     @property
     def verdict(self) -> str:
-        """Returns the comparison in words."""
         if not self.judged:
             return "No question was answered and judged: this shows nothing."
         worth = [(_WORTH[each.with_notes], _WORTH[each.without]) for each in self.judged]
@@ -100,8 +97,6 @@ class Exam:
 
 @frozen
 class Asking:
-    """What is about to be asked."""
-
     memory: Memory
     agent: Agent
     samples: tuple[tuple[History, str], ...]

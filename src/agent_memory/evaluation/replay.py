@@ -182,8 +182,6 @@ class Corrected:
 
 @frozen
 class Replay:
-    """The outcome of a replay."""
-
     tokens: tuple[int, ...]
     """Of all that each session would have been told, in the order of the sessions."""
     corrections: tuple[Corrected, ...]
@@ -293,8 +291,6 @@ class Measured:
 
 @frozen
 class Arms:
-    """The two groups."""
-
     held_out: tuple[Measured, ...]
     told: tuple[Measured, ...]
 
@@ -311,7 +307,6 @@ class Arms:
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """Returns the comparison in words."""
         counts = (f"{len(self.held_out):,} held out", f"{len(self.told):,} told")
         if not self.held_out:
             return (

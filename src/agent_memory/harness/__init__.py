@@ -74,7 +74,6 @@ class Histories:
 
 
 def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
-    """Returns a finder for every harness there is one for."""
     return {harness: _sessions_of(harness).at(given) for harness in _SESSIONS}
 
 

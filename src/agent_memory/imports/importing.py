@@ -135,8 +135,6 @@ class _Draft:
 
 @frozen
 class Importing:
-    """Imports on behalf of a person."""
-
     runs: ActRuns
     tombstones: Tombstones
     keys: StateKeysFiles

@@ -113,8 +113,6 @@ class Cause(StrEnum):
 
 @frozen
 class Dropped:
-    """Something that is not done."""
-
     subject: str
     reasons: tuple[str, ...]
     cause: Cause = Cause.REFUSED
@@ -209,8 +207,6 @@ CHANGED_SINCE = "was changed since"
 
 @frozen
 class SectionChange:
-    """The change of one target's managed section."""
-
     path: SomeText
     """Absolute path of the real file."""
     before: str | None

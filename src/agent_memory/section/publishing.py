@@ -210,8 +210,6 @@ class _SectionPlan:
 
 @frozen
 class Publisher:
-    """Writes managed sections."""
-
     store: Store
     targets: Targets
     budget: SectionBudget = SectionBudget()

@@ -89,7 +89,6 @@ _STATUSES: tuple[tuple[int, tuple[type[Error], ...]], ...] = (
 
 
 def status_of(error: Error) -> int:
-    """Returns the HTTP status of an error of ours."""
     return next((status for status, kinds in _STATUSES if isinstance(error, kinds)), 500)
 
 

@@ -397,7 +397,6 @@ ROUTES: tuple[Route, ...] = (
 
 
 def openapi(routes: Iterable[Route]) -> dict[str, Any]:
-    """Returns the OpenAPI document of the routes."""
     paths: dict[str, dict[str, Any]] = {}
     for each in routes:
         path = each.path.replace(":path}", "}")

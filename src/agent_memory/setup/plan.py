@@ -213,11 +213,9 @@ class Receipt:
         return (*self.files, *self.sections)
 
     def file(self, path: str) -> FileRecord | None:
-        """Returns the record of this file."""
         return next((each for each in self.files if each.path == path), None)
 
     def section(self, path: str) -> SectionRecord | None:
-        """Returns the record of this instruction file."""
         return next((each for each in self.sections if each.path == path), None)
 
     @property
@@ -272,8 +270,6 @@ class PlannedFile:
 
 @frozen
 class FileOutcome:
-    """The outcome for one file."""
-
     path: str
     outcome: Literal["planned", "written", "removed", "unchanged", "refused"]
     error: Error | None = None
@@ -298,7 +294,6 @@ class InstallPlan:
 
     @property
     def changed(self) -> tuple[PlannedFile, ...]:
-        """Returns the files that change."""
         return tuple(each for each in self.files if each.is_change)
 
 

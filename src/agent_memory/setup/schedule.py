@@ -120,7 +120,6 @@ class Place:
 
     home: str
     program: str
-    """The `memory` program."""
     environment: dict[str, str]
     """PATH, and AGENT_MEMORY_ROOT where the shell had set it."""
     log_directory: str
@@ -261,7 +260,6 @@ class ScheduleState:
         return file_lock(f"{self.directory}.lock", 5.0)
 
     def record(self, job: str) -> JobRecord:
-        """Returns the runs of a job."""
         return self._record(job).read() or NO_RUNS
 
     def put_run(self, job: str, run: ScheduledRun) -> None:

@@ -123,7 +123,6 @@ class Scheduling:
         return "systemd"
 
     def plan(self, scheduler: Scheduler, *, dry_run: bool = False) -> SchedulePlan:
-        """Returns what installing would do."""
         before = self.state.receipt.read()
         files, stop, start, notes = self._told(scheduler)
         units = self._units(files, {} if before is None else before.files)

@@ -93,8 +93,6 @@ _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]*", re.ASCII)
 
 @frozen
 class StateValue:
-    """The value of one key."""
-
     key: str
     json: str
     """The value as JSON text."""

@@ -36,8 +36,6 @@ class NoteFiles:
 
 @define
 class NoteChange:
-    """The change of one note."""
-
     id: str
     secret: bool = False
     last_title: str = ""

@@ -307,7 +307,6 @@ def indexed_parts(connection: sqlite3.Connection) -> dict[int, IndexedPart]:
 
 
 def first_words(history: History) -> str:
-    """Returns the person's first words."""
     typed = (turn.text for turn in history.turns if turn.role is Role.USER and machine_text(turn.text) is None)
     return next((line for text in typed if (line := one_line(_plain(text), 200))), "")
 

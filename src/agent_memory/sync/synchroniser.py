@@ -87,8 +87,6 @@ def sentence_of(synced: Synced) -> str:
 
 @frozen
 class Synchroniser:
-    """Syncs one root."""
-
     commits: Commits
     writes: RecordedWrites
     clock: Clock
@@ -389,8 +387,6 @@ _NO = 1
 
 @frozen
 class Commits:
-    """The commits of one root's repository."""
-
     git: GitProcess
 
     def named(self, name: str) -> str | None:

@@ -105,8 +105,6 @@ EMPTY: Tree = {}
 
 @frozen
 class MergedTree:
-    """Every file of the merge."""
-
     files: Mapping[str, Held]
     outside: frozenset[str] = field(default=frozenset())
     """Paths that stay in git and are never written to disk."""

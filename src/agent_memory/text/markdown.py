@@ -94,8 +94,6 @@ def _code_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 @frozen
 class CheckBoxes:
-    """The check-boxes in a text."""
-
     open: tuple[str, ...] = ()
     """The text behind each unticked box, on one line, in order; long texts are cut."""
     done: int = 0
