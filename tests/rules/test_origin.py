@@ -403,6 +403,7 @@ POSTHOG = claim("PostHog Close() blocks CLI exit", "posthog-go treats an unset S
                 ("", Origin.USER),
                 (". Each version is countersigned by the mirror.", Origin.AGENT),
                 (", and each version is countersigned by the mirror first.", Origin.AGENT),
+                ('. Rule of the team: "Each version is countersigned by the mirror."', Origin.AGENT),
             )
         ),
         # a "No" before it denies what the agent said, and nothing of what follows

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from attrs import evolve, frozen
@@ -44,7 +44,6 @@ _HELD = 0.6
 _FEWEST_TERMS = 3
 """With fewer content words, only the exact words count."""
 _FEWEST_IN_CLAUSE = 4
-_ROUNDING = 1e-9
 _HEARD = 0.34
 """Below this share, nobody in the session has spoken of the subject of the sentence."""
 _QUOTED_CHARS = 20
@@ -62,8 +61,7 @@ _QUOTE = re.compile(rf"[“\"«„]([^“”\"«»„\n]{{{_VERBATIM_CHARS},}})[
 _SHORT_FENCE_LINES = 7
 _ANSWER = WORDING.expression("answer")
 _TAG_QUESTION = WORDING.expression("tag_question")
-_CLAUSE = re.compile(rf",\s+|\s+(?:{JOINING})\s+")
-_CLAUSE_OR_BRACKET = re.compile(rf",\s+|\s+(?:{JOINING})\s+|\s*[()|]\s*")
+_CLAUSE = re.compile(rf",\s+|\s+(?:{JOINING})\s+|\s*[()|]\s*")
 _REPLACING = WORDING.expression("replacing")
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _WORD = re.compile(r"\w+")
@@ -96,16 +94,13 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     `session` is everything known of it so far, not only the window that the agent was shown.
     """
     numbers = frozenset(cited)
-    foreign = foreign_turns(session)
+    pages = _pages_of(session)
+    sources = [turn for turn in session.turns if turn.number in numbers]
     person = tuple(turn.text for turn in session.turns if turn.role is Role.USER)
-    pages = _pages_of(session.turns, foreign, not session.tools_answered_before)
-    known = frozenset(turn.number for turn in session.turns) & numbers
-    if (known and known <= foreign) or any(
-        _is_of_pages(piece, pages, person, claim.place) for piece in _pieces(claim.whole)
-    ):
+    of_pages_alone = bool(sources) and {page.turn for page in pages}.issuperset(sources)
+    if of_pages_alone or any(_is_of_pages(piece, pages, person, claim.place) for piece in _pieces(claim.whole)):
         return Origin.EXTERNAL
-    said = [turn.text for turn in session.turns if turn.role is Role.USER and turn.number in numbers]
-    if not is_said_by(claim, said, person):
+    if not is_said_by(claim, [turn.text for turn in sources if turn.role is Role.USER], person):
         return Origin.AGENT
     if pages or session.tools_answered_before:
         typed = [
@@ -114,12 +109,9 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
         if any(each in _plain(page.turn.text) for page in pages for each in typed):
             return Origin.AGENT
         # A sentence of which only a foreign source, or who had read one, may have spoken is a page's, translated or retold.
-        read_at = 0 if session.tools_answered_before else min(foreign)
-        others = (turn.text for turn in session.turns if turn.role is Role.USER or turn.number < read_at)
-        before = (call for turn in session.turns if turn.number < read_at for call in turn.tool_calls if call.writes)
-        written = (call.path for call in before if call.path)
-        heard = frozenset[str]().union(*map(_terms, (*others, *written)), content_terms(claim.place))
-        pieces = map(_terms, _pieces(_QUOTE.sub("", claim.whole)))
+        before = () if session.tools_answered_before else pages[0].before
+        heard = frozenset[str]().union(*map(_terms, (*person, *before)), content_terms(claim.place))
+        pieces = map(_terms, _pieces(claim.whole))
         if any(len(terms) >= _FEWEST_TERMS and coverage(terms, heard) < _HEARD for terms in pieces):
             return Origin.AGENT
     return Origin.USER
@@ -183,11 +175,11 @@ def _says(text: str, sentence: str) -> bool:
     terms = _terms(sentence)
     if len(terms) < _FEWEST_TERMS:  # a name is not a statement
         return bool(terms) and is_directive(sentence) and _supports(words_of_person(text), sentence, "")
-    if not _held(own, dict.fromkeys(terms, 1)):
+    if not _held(own, terms):
         return False
     denied = _denies(sentence)
     alike = [each for each in statements(own) if len(_terms(each) & terms) * _FEWEST_TERMS >= len(terms)]
-    return not alike or any(_denies(each) == denied or _REPLACING.search(each) for each in alike)
+    return not alike or any(_denies(each) == denied for each in alike)
 
 
 def _gave_all_orders(claim: Claim, person: tuple[str, ...]) -> bool:
@@ -209,7 +201,7 @@ def _supports(words: str, directive: str, place: str) -> bool:
         return False
     affirmed, denied = _terms_by_polarity(words)
     neutral = content_terms(place)
-    clauses = [(_terms(clause) - neutral, _denies(clause)) for clause in _CLAUSE.split(_DATE.sub("", directive))]
+    clauses = [(_terms(clause) - neutral, _denies(clause)) for clause in _CLAUSE.split(directive)]
     shared = sum(len(terms & (denied if negated else affirmed)) for terms, negated in clauses)
     total = sum(len(terms) for terms, _ in clauses)
     return shared >= _HELD * total
@@ -276,23 +268,21 @@ class _Page:
     used: str
     """What the agent asked of the project's tools and what they answered, in the whole session."""
 
-    def held(self, piece: str, neutral: frozenset[str]) -> frozenset[str] | None:
+    def held(self, piece: str, words: list[frozenset[str]], typed: list[str]) -> frozenset[str] | None:
         """Returns which words of this the page holds, or None if it does not say it, or brings nothing new with it. It
         also says it where it shows the same command or address; one that was used here only where one of the two is an
-        order."""
-        # A command or an address is the same in every language.
-        text, verbatim = self.turn.text, list(map(_plain, typed_tokens(piece)))
-        terms = _weights(piece, neutral, self.known)
-        is_order = bool(verbatim) and is_directive(piece)
+        order. A name that was known, as `docs/setup.md`, counts as one word."""
+        text, verbatim = self.turn.text, [*typed]
+        terms = frozenset[str]().union(*({max(each)} if each and each <= self.known else each for each in words))
         held = _held(text, terms)
         is_said = bool(held) or any(
-            each in (_plain(text) if is_order or each not in self.used else _orders(text)) for each in verbatim
+            each in _plain(text) and (each not in self.used or is_directive(piece) or each in _orders(text))
+            for each in verbatim
         )
-        if 0 < sum(terms.values()) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
+        if 0 < len(terms) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
             verbatim.append(_plain(piece))
             is_said = is_said or _plain(piece) in _plain(text)
-        shared = frozenset(terms) & _terms(text)
-        return held if is_said and self._is_news(piece, shared, verbatim) else None
+        return held if is_said and self._is_news(piece, terms & _terms(text), verbatim) else None
 
     def _is_news(self, piece: str, shared: frozenset[str], verbatim: list[str]) -> bool:
         """Returns whether the page brings what nobody had said before it: to an order, the whole of what it has in common
@@ -305,7 +295,7 @@ class _Page:
             for text in self.before
             if shared <= _terms(text)
             for each in statements(text)
-            if shared <= (_held(each, dict.fromkeys(shared, 1), 1) if len(shared) >= _FEWEST_TERMS else _terms(each))
+            if shared <= (_held(each, shared, 1) if len(shared) >= _FEWEST_TERMS else _terms(each))
             if not _is_question(each)
         ]
         if (denied, True) in said:
@@ -313,21 +303,22 @@ class _Page:
         is_turned = (not denied, True) in said and any(
             _denies(each) == denied for each in statements(self.turn.text) if shared <= _terms(each)
         )
-        if is_turned or is_directive(piece) or not shared <= self.known:
+        if is_turned or not shared <= self.known or is_directive(piece):
             return True
         theirs = [each for each in verbatim if each in _plain(self.turn.text)]
         return not all(any(each in _plain(text) for text in self.before) for each in theirs)
 
 
 @lru_cache(maxsize=4)
-def _pages_of(turns: tuple[Turn, ...], foreign: frozenset[int], may_be_known: bool) -> tuple[_Page, ...]:
+def _pages_of(session: History) -> tuple[_Page, ...]:
     """Returns the foreign turns of a session, in order. Cached: each note of a session asks for them."""
+    foreign = foreign_turns(session)
     if not foreign:
         return ()
-    asked = {turn.answers for turn in turns if turn.number in foreign}
+    asked = {turn.answers for turn in session.turns if turn.number in foreign}
     found = list[tuple[Turn, tuple[str, ...], frozenset[str]]]()
     before, known, used = list[str](), set[str](), list[str]()
-    for turn in turns:
+    for turn in session.turns:
         if turn.number in foreign:
             found.append((turn, tuple(before), frozenset(known)))
             continue
@@ -338,17 +329,20 @@ def _pages_of(turns: tuple[Turn, ...], foreign: frozenset[int], may_be_known: bo
             before.append(text)
             known.update(*(_terms(each) for each in statements(text) if not _is_question(each)))
     in_use = _plain("\n".join(used))
-    return tuple(_Page(*each, may_be_known, in_use) for each in found)
+    return tuple(_Page(*each, not session.tools_answered_before, in_use) for each in found)
 
 
 def _is_of_pages(piece: str, pages: tuple[_Page, ...], person: tuple[str, ...], place: str) -> bool:
     """Returns whether a foreign source says this sentence or clause first, and the person does not, or says less of it:
     who asks what a page says has most of its words."""
     neutral = content_terms(place)
-    of_page = [len(held) for page in pages if (held := page.held(piece, neutral)) is not None]
-    terms, words = _terms(piece) - neutral, map(words_of_person, person)
+    words = [frozenset(content_sequence(word)) - neutral for word in _spaced(piece).split()]
+    typed = [*map(_plain, typed_tokens(piece))]
+    of_page = [len(held) for page in pages if (held := page.held(piece, words, typed)) is not None]
+    asked = _terms(piece) - neutral
     return bool(of_page) and not any(
-        _supports(each, piece, place) and len(terms & _terms(each)) >= max(of_page) for each in words
+        _supports(each, piece, place) and len(asked & _terms(each)) >= max(of_page)
+        for each in map(words_of_person, person)
     )
 
 
@@ -356,7 +350,7 @@ def _pieces(text: str) -> Iterator[str]:
     """Yields the sentences of a text, and those of their clauses that say enough to be compared."""
     for sentence in statements(text):
         yield sentence
-        clauses = _CLAUSE_OR_BRACKET.split(sentence)
+        clauses = _CLAUSE.split(sentence)
         if len(clauses) > 1:
             yield from (clause for clause in clauses if len(_terms(clause)) >= _FEWEST_IN_CLAUSE)
 
@@ -364,12 +358,14 @@ def _pieces(text: str) -> Iterator[str]:
 # -- comparing --------------------------------------------------------------------------------------------------------
 
 
-def _held(text: str, terms: Mapping[str, float], share: float = _HELD) -> frozenset[str]:
+def _held(text: str, terms: frozenset[str], share: float = _HELD) -> frozenset[str]:
     """Returns the terms in those passages of the text, each about twice as long as the terms, that hold this share of
-    their weight and no less than `_FEWEST_TERMS`."""
+    them and no fewer than `_FEWEST_TERMS`."""
+    needed = max(share * len(terms), _FEWEST_TERMS)
+    if len(terms & _terms(text)) < needed:
+        return frozenset()
     here: Counter[str] = Counter()
     held, length, sequence = set[str](), 2 * len(terms) + 6, _sequence(text)
-    needed = max(share * sum(terms.values()), _FEWEST_TERMS) - _ROUNDING
     for at, term in enumerate(sequence):
         if term in terms:
             here[term] += 1
@@ -377,20 +373,9 @@ def _held(text: str, terms: Mapping[str, float], share: float = _HELD) -> frozen
             here[left] -= 1
             if not here[left]:
                 del here[left]
-        if len(here) >= needed and sum(map(terms.__getitem__, here)) >= needed:
+        if len(here) >= needed:
             held.update(here)
     return frozenset(held)
-
-
-def _weights(piece: str, neutral: frozenset[str], known: frozenset[str]) -> dict[str, float]:
-    """Returns the terms of a sentence with their weights: those of a name that was known, as `docs/setup.md`, weigh no
-    more than one word."""
-    weights = dict[str, float]()
-    for word in _spaced(piece).split():
-        terms = frozenset(content_sequence(word)) - neutral
-        for term in terms:
-            weights[term] = max(weights.get(term, 0), 1 / len(terms) if terms <= known else 1)
-    return weights
 
 
 @lru_cache(maxsize=4096)
@@ -414,7 +399,6 @@ def _spaced(text: str) -> str:
     return _UNSPACED.sub(in_pairs, _DATE.sub("", in_plain_letters(text)))
 
 
-@lru_cache(maxsize=256)
 def _orders(text: str) -> str:
     return _plain("\n".join(directive_sentences(text)))
 

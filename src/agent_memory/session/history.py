@@ -97,7 +97,7 @@ class History:
     """True if no person took part: a scheduled or scripted run."""
     own_call: bool = _sparse(False)
     """True if the session is one of our own agent calls (recognised by the prompt marker)."""
-    skipped: dict[str, int] = field(factory=dict[str, int], metadata={"sparse": True})
+    skipped: dict[str, int] = field(factory=dict[str, int], hash=False, metadata={"sparse": True})
     """Counts of what could not be read, by reason (`unknown-type:foo`, `bad-line`, `line-too-long`), without what a
     reader leaves out on purpose, such as a harness's own texts."""
 
