@@ -1022,9 +1022,9 @@ class Memory:
     @as_result
     def health(self) -> late.health.Health:
         inputs, here = (self.config, self.agent(), self.reading, self.inbox, self.log, self.spend), self.notes_here
-        health = late.health.read_health(*inputs, self.cwd, len(here.added))
-        switches = (*health.switches, *here.team.untold)
-        return evolve(health, last_runs=self.shown_runs(health.last_runs), switches=switches)
+        health = late.health.read_health(*inputs, self.cwd)
+        runs, switches = self.shown_runs(health.last_runs), (*health.switches, *here.team.untold)
+        return evolve(health, last_runs=runs, switches=switches, team=len(here.added))
 
     @as_result
     def statistics(self, days: int) -> late.statistics.Statistics:

@@ -62,7 +62,7 @@ from agent_memory.session.queue import (
     queue_key,
     session_key,
 )
-from agent_memory.text.instants import iso_of, ms_in_name, ms_of
+from agent_memory.text.instants import iso_of, ms_in_name
 
 PROCESSED = f"{INBOX}/.processed"
 FAILED = f"{INBOX}/.failed"
@@ -138,14 +138,14 @@ def _reason(path: str) -> str:
 
 # -- captures, by names alone -----------------------------------------------------------------------------------------
 
-_NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_([a-z][a-z-]*)_[0-9A-Za-z]+\.json", re.ASCII)
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_([a-z][a-z-]*)_[0-9A-Za-z]+\.json", re.ASCII)
 
 
 @as_result
 def captures(root: str) -> tuple[tuple[str, int], ...]:
     """Returns harness and time (epoch ms) of every entry, from their names; each harness's newest last."""
     found = chain.from_iterable(names_below(root, relative) for relative in (INBOX, PROCESSED, FAILED))
-    told = [(name[5], ms_of(f"{name[1]}{name[2]}:{name[3]}:{name[4]}")) for name in map(_NAME.fullmatch, found) if name]
+    told = [(name[1], ms_in_name(name[0])) for name in map(_NAME.fullmatch, found) if name]
     return tuple(sorted((harness, at_ms) for harness, at_ms in told if at_ms is not None))
 
 

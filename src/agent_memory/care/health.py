@@ -144,7 +144,6 @@ def read_health(
     log: RunLog,
     spend: SpendLedgerFiles,
     cwd: str,
-    team: int,
 ) -> Health:
     """Returns the health of the store and its surroundings; it changes nothing and calls nothing. A file of ours that
     cannot be read is an error, not "all is well" (P6)."""
@@ -197,7 +196,6 @@ def read_health(
         jobs=jobs,
         withheld=sum(each.meta.withheld for each in live.entries),
         job_problems=tuple(problems),
-        team=team,
     )
 
 

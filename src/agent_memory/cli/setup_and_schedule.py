@@ -45,7 +45,7 @@ from agent_memory.setup.harnesses import SETUPS
 from agent_memory.setup.installation import Installation
 from agent_memory.setup.plan import FileOutcome, InstallPlan, Part, PlannedFile, repository_name
 from agent_memory.setup.schedule import BUSY_CODE, NO_RUNS, ScheduledRun, Scheduler, ScheduleState, in_words, is_due
-from agent_memory.setup.scheduling import Scheduling
+from agent_memory.setup.scheduling import Commands, SchedulePlan, Scheduling
 from agent_memory.text.instants import iso_of
 from agent_memory.text.plain_text import one_line
 
@@ -340,17 +340,10 @@ def _schedule_on(arguments: argparse.Namespace, console: Console) -> None:
         )
         notes = (*plan.notes, *_missing_keys(memory))
         aside: tuple[str, ...] = ()
-        _show_diffs(console, plan.changed)
-        if arguments.dry_run:
-            console.out(*(f"$ {' '.join(argv)}" for argv in plan.commands), "Nothing was installed.")
-        elif plan.changed and not arguments.yes and not is_agreed(console, "Install this?"):
-            console.out("Nothing was installed.")
-            return
-        else:
+        if _is_wanted(plan, plan.commands, "Install this?", "Nothing was installed.", arguments, console):
             aside = scheduling.install(plan)
-            for job in scheduling.jobs:
-                every = in_words(job.interval_seconds)
-                console.out(f"{plan.scheduler} now runs `memory {job.name}` every {every}")
+            every = ((job.name, in_words(job.interval_seconds)) for job in scheduling.jobs)
+            console.out(*(f"{plan.scheduler} now runs `memory {name}` every {interval}" for name, interval in every))
             console.out(*(f"Your edits are kept in {path}" for path in aside))
         console.warn(*notes)
         document = {
@@ -363,6 +356,19 @@ def _schedule_on(arguments: argparse.Namespace, console: Console) -> None:
             "notes": list(notes),
         }
         console.answer(document)
+
+
+def _is_wanted(
+    plan: SchedulePlan, calls: Commands, question: str, refusal: str, arguments: argparse.Namespace, console: Console
+) -> bool:
+    """Shows what changes, and in a dry run what would be called; returns whether that is to be done."""
+    _show_diffs(console, plan.changed)
+    if arguments.dry_run:
+        console.out(*(f"$ {' '.join(argv)}" for argv in calls))
+    elif not plan.changed or arguments.yes or is_agreed(console, question):
+        return True
+    console.out(refusal)
+    return False
 
 
 def _missing_keys(memory: Memory) -> tuple[str, ...]:
@@ -384,15 +390,8 @@ def _schedule_off(arguments: argparse.Namespace, console: Console) -> None:
         if plan is None:
             console.answer(document, "Nothing is scheduled.")
             return
-        _show_diffs(console, plan.changed)
         aside: tuple[str, ...] = ()
-        if arguments.dry_run:
-            console.out(*(f"$ {' '.join(argv)}" for argv in plan.stop))
-            console.out(_NOTHING_CHANGED)
-        elif not arguments.yes and not is_agreed(console, "Remove this?"):
-            console.out(_NOTHING_CHANGED)
-            return
-        else:
+        if _is_wanted(plan, plan.stop, "Remove this?", _NOTHING_CHANGED, arguments, console):
             aside = scheduling.uninstall(plan)
             console.out("Nothing is scheduled any more. Run `memory consolidate` and `memory defrag` yourself.")
             console.out(*(f"Your edits are kept in {path}" for path in aside))
