@@ -183,13 +183,17 @@ def _says(text: str, sentence: str) -> bool:
 
 
 def _gave_all_orders(claim: Claim, person: tuple[str, ...]) -> bool:
-    """Returns whether the person gave each order in the claim; quotations of the person are not checked."""
+    """Returns whether the person gave each order in the claim; quotations of the person are not checked, and an order
+    may go on after one, or begin there."""
     said = tuple(_plain(_without_quotes(each)) for each in person)
 
-    def unless_said(quote: re.Match[str]) -> str:
-        return "" if any(_plain(quote[1] or quote[2]) in each for each in said) else quote[0]
+    def without_said(gap: str) -> str:
+        def unless_said(quote: re.Match[str]) -> str:
+            return gap if any(_plain(quote[1] or quote[2]) in each for each in said) else quote[0]
 
-    orders = directive_sentences(_QUOTE.sub(unless_said, claim.whole))
+        return _QUOTE.sub(unless_said, claim.whole)
+
+    orders = {order for gap in (" ", ". ") for order in directive_sentences(without_said(gap))}
     return all(any(_supports(words_of_person(text), order, claim.place) for text in person) for order in orders)
 
 
