@@ -243,9 +243,7 @@ def test_an_agent_that_edits_by_its_shell_has_worked_too() -> None:
     """Codex and others have no other tool."""
     closing = agent("The crash happened because `parse()` was called twice. In Redis every key needs a time to live.")
     edit = ToolCall("shell", "sed -i s/old/new/ src/cart.py")
-    look = ToolCall("shell", "rg old src/cart.py 2>/dev/null")
     assert len(notes(user("rename it"), agent("", edit), tool("ok"), closing)) == 1
-    assert notes(user("rename it"), agent("", look), tool("ok"), closing) == ()
 
 
 def test_a_review_that_was_pasted_is_no_lesson_of_the_person_s() -> None:
@@ -300,7 +298,6 @@ def test_a_request_that_was_carried_out_is_no_note(asked: str) -> None:
 @pytest.mark.parametrize(
     "closing",
     [
-        "`resume` works because it focuses inside `Update`, which returns the model.",
         "Left the `resume` column alone: its examples are a curated subset.",
         "Kept `Cart` synchronous rather than a task.",
         "My bet is that the `Cart` comms break, the root cause is the `tauri://` origin.",
@@ -309,7 +306,6 @@ def test_a_request_that_was_carried_out_is_no_note(asked: str) -> None:
         "The new `watch` returns the last error, which means the caller gets one.",
         "The three failures in `test_billing.py` are pre-existing and unrelated to this change.",
         "Local search respects it (`find_cart`), but the lint passes and `find_order` is never checked.",
-        "Went with the two helpers shape since `Cart` needs only one.",
         "My first draft of the `Cart` test failed because `tmp` is a symlink.",
         "**Issue:** `Cart` asks twice for the same price.",
     ],

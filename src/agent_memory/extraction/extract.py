@@ -32,7 +32,7 @@ from agent_memory.extraction.text import (
     shows,
     wording,
 )
-from agent_memory.note.note import Importance, Kind, Origin, StoredEntry
+from agent_memory.note.note import Harness, Importance, Kind, Origin, StoredEntry
 from agent_memory.rules.origin import holds_quotation
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.session.history import History, Role, Turn
@@ -54,6 +54,7 @@ _LATER_MESSAGES = 2
 _SENTENCE_WORDS = 6
 """A shorter sentence two may say alike by chance."""
 _ASKS_FOR_OTHERS = wording("asks_for_others")
+_PUSHES_BACK = wording("pushes_back")
 _NO = re.compile(r"\s*(?:no|nope|nah|n[ãa]o)\b", re.IGNORECASE)
 """It corrects something else: of what was chosen it would say that it does not help."""
 _ANOTHER = re.compile(
@@ -115,7 +116,7 @@ def _legible_turn(turn: Turn) -> Turn:
 
 def _candidates(history: History, episodes: Sequence[Episode], final_window: bool, by_agent: bool) -> list[Candidate]:
     found: list[Candidate] = []
-    last_work = _last_work(episodes) if final_window else -1
+    last_work, worked = _last_work(episodes) if final_window else -1, False
     for index, episode in enumerate(episodes):
         before = episodes[index - 1] if index else None
         if before and episode.asked and shows(Signal.WITHDRAWN, episode.asked.text.strip()[:MAX_CHARS]):
@@ -137,9 +138,12 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
                 and not _is_pasted_back(one, history)
                 and not any(_takes_another(each, one, far=each not in later) for each in after)
             )
-        if by_agent and not any(objects(each) for each in later):
-            changes = [call for each in episodes[index:] for call in each.changes]
-            found.extend(agent_candidates(episode, changes, open_end=index >= last_work >= 0))
+        worked = worked or episode.worked
+        if by_agent and (worked or history.harness is Harness.AIDER) and not any(objects(each) for each in later):
+            unsettled = after and _PUSHES_BACK.match(after[0].text)
+            changes = [call for each in episodes[index + 1 :] for call in each.changes]
+            told = agent_candidates(episode, changes, open_end=index >= last_work >= 0)
+            found.extend(one for one in told if one.sort is Sort.TASK or not unsettled)
     return [one for one in found if not (_done if one.sort is Sort.TASK else _undone)(one, episodes)]
 
 
@@ -232,6 +236,10 @@ def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
     """
     if candidate.is_answer:
         return ""
+    if candidate.is_agents_answer:
+        own = [each.asked for each in episodes if each.asked and each.asked.number <= candidate.turns[-1]]
+        asked = request_of(own[-1]) if own else ""
+        return "" if holds_quotation(asked) else cut(asked, ASKED_CHARS)
     words = content_terms(candidate.text)
     quoted = " ".join(candidate.text.split())
     requests = [

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from agent_memory.extraction.text import (
     LONGEST_TITLE_CHARS,
+    REDACTED,
     SUBJECTS,
     Sort,
     capitalised,
@@ -31,14 +32,17 @@ from agent_memory.session.history import Role
 from agent_memory.text.salience import content_terms, coverage, lost_salience
 
 MAX_PER_SORT = 10
+MAX_ANSWERS = 4
+"""Of the agent's; a reader of a session keeps as many."""
 MAX_NOTES = 40
 """Of a session, its handoff not counted; a reply may hold 50 entries."""
 
-_REDACTED = "[redacted:"
 _SAME = 0.75
 _SAME_ACROSS = 0.9
 """Of different speakers: the agent's lesson is not the person's decision that follows from it."""
 _SAME_LESSON = 0.5
+_ANEW = 0.4
+"""Of the names in two answers: they are about the same matter."""
 _TOLD = 0.9
 _STRENGTH = {sort: position for position, sort in enumerate(Sort)}
 
@@ -79,6 +83,10 @@ class Candidate:
         return self.is_option and self.claim.endswith(f"? {self.quote}")
 
     @property
+    def is_agents_answer(self) -> bool:
+        return self.by is Role.AGENT and self.sort in (Sort.LESSON, Sort.ANSWER)
+
+    @property
     def text(self) -> str:
         return " ".join((self.claim, self.quote, *(support.text for support in self.supports)))
 
@@ -91,8 +99,19 @@ def settled(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     same words: a number, a weekday or an `off` makes another fact.
     """
     ordered = sorted(candidates, key=lambda candidate: candidate.turns[-1])
-    legible = [one for one in ordered if _REDACTED not in f"{one.claim} {one.quote}"]
-    return _capped(_without_repeats(_without_rejected(legible)))
+    legible = [one for one in ordered if REDACTED not in f"{one.claim} {one.quote}"]
+    return _capped(_without_repeats(_without_rejected(_without_answered_anew(legible))))
+
+
+def _without_answered_anew(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Without the agent's answers on a matter on which it answered again later, when it knew better; of the others the latest."""
+    answers: list[Candidate] = []
+    for one in reversed(candidates):
+        names = names_in(one.quote) if one.is_agents_answer else frozenset()
+        if names and not any(overlap(names, names_in(later.quote)) >= _ANEW for later in answers):
+            answers.append(one)
+    kept = answers[:MAX_ANSWERS]
+    return [one for one in candidates if not one.is_agents_answer or one in kept]
 
 
 def _without_rejected(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -214,9 +233,10 @@ _KINDS = {
     Sort.DECISION: Kind.DECISION,
     Sort.WANT: Kind.DECISION,
     Sort.LESSON: Kind.LESSON,
+    Sort.ANSWER: Kind.FACT,
     Sort.TASK: Kind.TASK,
 }
-_IN_CONTEXT = frozenset({Sort.WANT, Sort.TASK, Sort.DECISION, Sort.LESSON})
+_IN_CONTEXT = frozenset({Sort.WANT, Sort.TASK, Sort.DECISION, Sort.LESSON, Sort.ANSWER})
 """The agent's conclusions say little without the question; what the person said mostly stands by itself, but for these."""
 # No lead says what anybody must do or wants done: the note is an order only where the person's own words are one.
 _LEADS = {
@@ -230,7 +250,7 @@ _LEADS = {
     Sort.LESSON: "What the user found out",
     Sort.TASK: "Left to do, in the user's words",
 }
-_IMPORTANCE = {Sort.REMEMBER: Importance.HIGH, Sort.ROUTINE: Importance.LOW}
+_IMPORTANCE = {Sort.REMEMBER: Importance.HIGH, Sort.ROUTINE: Importance.LOW, Sort.ANSWER: Importance.LOW}
 _STANDING = wording("standing")
 _EVERYWHERE = wording("everywhere")
 _ASIDE = re.compile(
@@ -251,14 +271,11 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
     is_users = candidate.by is Role.USER
     if not title or not (is_users or len(names_in(title)) > 1 or says_enough(title, 4)):
         return None
-    lead = "" if candidate.is_answer else f"{_LEADS.get(candidate.sort, '')}: "
     mark = "Said once: " if candidate.sort is Sort.ROUTINE else ""
     is_rule = candidate.sort in (Sort.REMEMBER, Sort.CORRECTION) and _STANDING.search(candidate.claim)
     return ProposedEntry(
         title=f"{mark}{title}",
-        description=f"{lead}{cut(candidate.claim.rstrip('.:'), DESCRIPTION_CHARS + 2 - len(lead))}"
-        if is_users
-        else None,
+        description=_described(candidate),
         body=_body(candidate, asked, files),
         kind=Kind.PREFERENCE if is_rule else _KINDS[candidate.sort],
         tags=tags_of(candidate.text, files) or tags_of(asked),
@@ -267,6 +284,13 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
         confidence=0.9 if is_users else 0.7,
         turns=candidate.turns,
     )
+
+
+def _described(candidate: Candidate) -> str | None:
+    if candidate.by is Role.USER:
+        lead = "" if candidate.is_answer else f"{_LEADS[candidate.sort]}: "
+        return f"{lead}{cut(candidate.claim.rstrip('.:'), DESCRIPTION_CHARS + 2 - len(lead))}"
+    return cut(candidate.claim, DESCRIPTION_CHARS) if candidate.is_agents_answer else None
 
 
 def headline(claim: str, *, with_reason: bool = False) -> str:
@@ -290,6 +314,8 @@ def headline(claim: str, *, with_reason: bool = False) -> str:
 
 def _body(candidate: Candidate, asked: str, files: Sequence[str]) -> str:
     main = candidate.quote or candidate.claim
+    if candidate.is_agents_answer:
+        return f"The user asked: “{asked}”\n\nThe agent answered:\n\n{main}" if asked else main
     if candidate.is_answer:
         # On one line, so that the answer is not told where the question is held back as an order.
         main = f"{candidate.claim} (the agent asked, the user chose)"

@@ -31,6 +31,7 @@ class Sort(StrEnum):
     DECISION = "decision"  # somebody decided
     WANT = "want"  # the person says how the thing itself has to behave
     LESSON = "lesson"  # what was wrong, and what mended it
+    ANSWER = "answer"  # what the agent told about the matter when it had done what was asked
     TASK = "task"  # something is left to be done
 
 
@@ -341,6 +342,7 @@ def prose_sentences(message: str) -> tuple[str, ...]:
     return tuple(each for each in sentences if len(each) <= SENTENCE_CHARS)
 
 
+REDACTED = "[redacted:"
 MIN_CHARS = 15
 MAX_CHARS = 300
 LONGEST_TITLE_CHARS = 180
