@@ -55,19 +55,19 @@ def test_what_stays_true_and_why_is_a_lesson(closing: str, title: str) -> None:
     assert (note.kind, note.title, note.turns) == (Kind.LESSON, title, (4,))
 
 
-def test_an_answer_is_kept_whole_with_what_was_asked() -> None:
-    closing = f"{CAUSE} I changed it on my branch.\n\n**Fix:** `total()` (line 12) now reads it once.\n\n- Guests pay once.\n\nWant me to push?"
-    (note,) = notes(*work_on(ASKED, closing))
-    assert note.body.split("\n") == [
-        f"The user asked: “{ASKED}”",
-        "",
-        "The agent answered:",
-        "",
-        f"{CAUSE} I changed it on my branch.",
-        "Fix: `total()` now reads it once.",
-        "- Guests pay once.",
-    ]
+def test_an_answer_is_kept_as_it_was_given_with_what_was_asked() -> None:
+    answer = f"{CAUSE} I changed it on my branch.\n\n**Fix:** `total()` now reads it once:\n\n```python\nprice = line.price\n```"
+    (note,) = notes(*work_on(ASKED, f"Done.\n\n{answer}\n\nWant me to push?"))
+    assert note.body == f"The user asked: “{ASKED}”\n\nThe agent answered:\n\n{answer}"
     assert note.description == STAYS
+
+
+def test_what_the_agent_wants_to_be_heeded_is_kept_whatever_else_it_lists() -> None:
+    closing = (
+        "Added the two libraries.\n\nUpdated `AGENTS.md`.\n\nNote: the third library is copied and no program loads it."
+    )
+    (note,) = notes(*work_on("copy the libraries", closing))
+    assert (note.kind, note.title) == (Kind.LESSON, "The third library is copied and no program loads it")
 
 
 def test_an_explanation_is_a_fact_of_low_importance() -> None:
@@ -105,23 +105,18 @@ def test_what_says_of_nothing_how_it_is_makes_no_note(closing: str) -> None:
     assert notes(*work_on(ASKED, closing)) == ()
 
 
-def test_an_answer_that_shows_mostly_code_is_in_the_files() -> None:
-    code = "```python\n" + "total = sum(line.price for line in cart.lines)\n" * 30 + "```"
-    assert len(notes(*work_on(ASKED, EXPLAINED))) == 1
-    assert notes(*work_on(ASKED, f"{EXPLAINED}\n\n{code}")) == ()
-
-
-def test_of_a_long_answer_the_changelog_goes_first_and_blocks_stay_whole() -> None:
+def test_of_a_long_answer_the_changelog_goes_first_and_paragraphs_stay_whole() -> None:
     told = [
         f"The price of part {number} is read from `part_{number}.toml`, which the shop keeps." for number in range(40)
     ]
-    closing = "\n\n".join((EXPLAINED, "Added `part_0.toml` with the prices.", "**Tests:** `make test` passes.", *told))
-    (note,) = notes(*work_on(ASKED, closing))
-    answer = note.body.partition("The agent answered:\n\n")[2]
-    assert ANSWER_CHARS - 200 < len(answer.replace("\n", "")) <= ANSWER_CHARS
-    assert "Added" not in answer
-    assert "make test" not in answer
-    assert {*answer.split("\n")} <= {EXPLAINED, *told}
+    reason = "`Cart` stays a plain list since the templates index into it."
+    code = "The loop is this:\n\n```python\n" + "total += line.price\n" * 200 + "```"
+    changed = ("Added `part_0.toml` with the prices.", "**Tests:** `make test` passes.", code)
+    (note,) = notes(*work_on(ASKED, "\n\n".join((*changed, *told[:-1], reason))))
+    answer = note.body.partition("The agent answered:\n\n")[2].split("\n\n")
+    assert ANSWER_CHARS - 200 < sum(map(len, answer)) <= ANSWER_CHARS
+    assert {*answer} <= {reason, *told}
+    assert answer[-1] == reason
 
 
 def test_what_is_said_in_a_chat_without_tools_is_general_knowledge_but_in_aider() -> None:
@@ -133,7 +128,14 @@ def test_what_is_said_in_a_chat_without_tools_is_general_knowledge_but_in_aider(
 
 
 @pytest.mark.parametrize(
-    "objection", ["No, it still fails.", "that didn't work", "Continua a falhar.", "but why do we need this at all?"]
+    "objection",
+    [
+        "No, it still fails.",
+        "that didn't work",
+        "Continua a falhar.",
+        "but why do we need this at all?",
+        "let the root cause of `total()` be, where is the price stored?",
+    ],
 )
 def test_an_answer_that_the_person_does_not_accept_goes(objection: str) -> None:
     wrong = work_on(ASKED, CAUSE)
@@ -141,6 +143,12 @@ def test_an_answer_that_the_person_does_not_accept_goes(objection: str) -> None:
     assert len(notes(*wrong)) == 1
     (note,) = notes(*wrong, *right)
     assert "whole cents" in note.title
+
+
+def test_an_answer_on_which_the_person_had_to_decide_goes() -> None:
+    asks = work_on(ASKED, f"{CAUSE}\n\nShould it be a column of numbers?")
+    assert len(notes(*asks)) == 1
+    assert notes(*asks, *work_on("fine with me", "Done.")) == ()
 
 
 def test_of_two_answers_on_one_matter_the_later_one_stays() -> None:
@@ -172,7 +180,7 @@ def test_what_a_later_change_is_about_is_over() -> None:
     assert notes(*work_on(ASKED, fixed), user("set it"), agent("", defined), tool("ok"), agent("Done.")) == ()
 
 
-def test_a_secret_in_an_answer_takes_only_its_sentence_along() -> None:
-    (note,) = notes(*work_on(ASKED, f"{CAUSE} The key is `[redacted:api-key]` here."))
+def test_a_secret_in_an_answer_takes_only_its_paragraph_along() -> None:
+    (note,) = notes(*work_on(ASKED, f"{CAUSE}\n\nThe key is `[redacted:api-key]` here."))
     assert STAYS in note.body
     assert "redacted" not in note.body

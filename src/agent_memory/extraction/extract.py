@@ -10,7 +10,13 @@ from attrs import evolve, frozen
 from agent_memory.extraction.notes import Candidate, composed, headline, settled, tags_of
 from agent_memory.extraction.said_by_agent import agent_candidates, is_next_step, outcome_of
 from agent_memory.extraction.said_by_user import objects, request_of, user_candidates
-from agent_memory.extraction.session import Episode, episodes_of, is_question_tool, speaks_of_an_option
+from agent_memory.extraction.session import (
+    TYPED_CHARS,
+    Episode,
+    episodes_of,
+    is_question_tool,
+    speaks_of_an_option,
+)
 from agent_memory.extraction.text import (
     LONGEST_TITLE_CHARS,
     MAX_CHARS,
@@ -47,6 +53,8 @@ _SHARED = 2
 _SAME = 0.6
 """Of what is said to be done, or gone again, and what a candidate tells of."""
 _HALF = 0.5
+_COMES_BACK = 0.4
+"""Of the words of a message that stand in an answer: it is about the same."""
 _PASTED = "[pasted review]"
 _LASTING = frozenset({Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION})
 _LATER_MESSAGES = 2
@@ -140,10 +148,9 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
             )
         worked = worked or episode.worked
         if by_agent and (worked or history.harness is Harness.AIDER) and not any(objects(each) for each in later):
-            unsettled = after and _PUSHES_BACK.match(after[0].text)
             changes = [call for each in episodes[index + 1 :] for call in each.changes]
             told = agent_candidates(episode, changes, open_end=index >= last_work >= 0)
-            found.extend(one for one in told if one.sort is Sort.TASK or not unsettled)
+            found.extend(one for one in told if one.sort is Sort.TASK or not _is_unsettled(one, episode, after))
     return [one for one in found if not (_done if one.sort is Sort.TASK else _undone)(one, episodes)]
 
 
@@ -165,6 +172,18 @@ def _takes_another(later: Turn, decided: Candidate, *, far: bool) -> bool:
     terms, least = content_terms(decided.claim), _SHARED if far else 1
     sentences = (each for each in prose_sentences(later.text) if _ANOTHER.search(each))
     return any(len(terms & content_terms(each)) >= least for each in sentences)
+
+
+def _is_unsettled(answer: Candidate, episode: Episode, after: Sequence[Turn]) -> bool:
+    """Whether the person had still to decide on an answer, did not accept it or came back to its matter: later words know better."""
+    if not after:
+        return False
+    if _PUSHES_BACK.match(after[0].text) or _final_question(episode):
+        return True
+    terms = content_terms(answer.quote)
+    messages = (each.text[:TYPED_CHARS] for each in after if not shows(Signal.WRAPS_UP, each.text.strip()[:MAX_CHARS]))
+    asked = (content_terms(each) for each in messages)
+    return any(len(terms & each) >= max(_SHARED, len(each) * _COMES_BACK) for each in asked)
 
 
 def _last_work(episodes: Sequence[Episode]) -> int:

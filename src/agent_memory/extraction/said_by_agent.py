@@ -15,6 +15,7 @@ from attrs import frozen
 from agent_memory.extraction.notes import Candidate, headline
 from agent_memory.extraction.session import Episode
 from agent_memory.extraction.text import (
+    MESSAGE_CHARS,
     REDACTED,
     SENTENCE_CHARS,
     Block,
@@ -28,6 +29,7 @@ from agent_memory.extraction.text import (
     is_quiet,
     is_void,
     names_in,
+    prose_sentences,
     says_enough,
     sentences_of,
     shows,
@@ -37,7 +39,7 @@ from agent_memory.extraction.text import (
 from agent_memory.session.history import Role, ToolCall, Turn
 from agent_memory.text.salience import content_terms, is_directive
 
-ANSWER_CHARS = 1_200
+ANSWER_CHARS = 1_500
 _PASSING_LABEL = wording("passing_label")
 _PASSING = (Signal.HEDGE, Signal.NARRATION, Signal.MOMENTARY, Signal.CHANGELOG, Signal.SESSION, Signal.POINTS)
 _FOR_NOW = re.compile(
@@ -47,6 +49,7 @@ _FOR_NOW = re.compile(
 )
 """What is so at this moment, and what a commit is called."""
 _OPEN_LABEL = wording("open_label")
+_FLAGS = wording("flags")
 _WHY = wording("why")
 _MEANT = wording("meant")
 _STILL_FAILS = wording("still_fails")
@@ -56,14 +59,13 @@ _WORKS = wording("works")
 _AT_HAND = wording("at_hand")
 _CLAUSE = wording("clause")
 _NORM = re.compile(r"\b(?:must|ha(?:s|ve) to|needs? to|requires?)\b", re.IGNORECASE)
+_FENCE = re.compile(r"\s*(```+|~~~+)")
 _LINE = re.compile(r":\d+(?:-\d+)?$|\(\)$")
 _DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface|enum)\b[^;{{}}()]{{0,40}}?\b{0}\b|\b{0}\s*(?::=|=(?!=))"
 _QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
 _IN_BRACKETS = re.compile(r"\s\([^()]*\)")
 _FEWEST_TERMS = 20
 """Of an answer: a shorter one mostly only says that it is done."""
-_MOSTLY = 0.4
-"""Of an answer is prose: the rest is code, which is in the files, and without which the prose is in pieces."""
 
 
 @frozen
@@ -124,21 +126,24 @@ def _sentences(turn: Turn) -> tuple[_Said, ...]:
 
 def _answer(asked: str, closing: Turn, later: Sequence[ToolCall]) -> Candidate | None:
     """The answer under the sentence of it that says the most; None where none says how anything is, so that it only tells what
-    was done, or where it shows mostly code."""
-    blocks = [block for block in blocks_of(closing.text) if block.text]
-    if sum(len(block.text) for block in blocks) < len(closing.text) * _MOSTLY:
-        return None
-    said = [each for block in blocks for each in sentences_of(block.text)]
-    titles = [each for each in said if _tells(each) and not _is_over(each, later)]
-    subject = Counter(term for each in (asked, *said) for term in content_terms(each))
+    was done."""
+    paragraphs = [each for each in _paragraphs(closing.text[:MESSAGE_CHARS]) if not _is_aside(each)]
+    is_long = sum(map(len, paragraphs)) > ANSWER_CHARS
+    paragraphs = [each for each in paragraphs if not (is_long and _is_passing(each))]
+    said = [(sentence, index) for index, each in enumerate(paragraphs) for sentence in prose_sentences(each)]
+    request, subject = content_terms(asked), Counter(term for each, _ in said for term in content_terms(each))
 
     def rank(sentence: str) -> tuple[bool, bool, int]:
-        title = headline(sentence)
-        return _lasts(title), _gives_a_reason(title), sum(subject[term] > 1 for term in content_terms(title))
+        title, terms = headline(sentence), content_terms(headline(sentence))
+        return _lasts(title), _gives_a_reason(title), sum((subject[term] > 1) + (term in request) for term in terms)
 
-    claim, text = max(titles, key=rank, default=""), _laid_out(blocks)
-    explains = any(map(_gives_a_reason, said))
-    if not claim or not (len(content_terms(text)) >= _FEWEST_TERMS or (explains and _lasts(headline(claim)))):
+    titles = [each for each in said if _tells(each[0]) and not _is_over(each[0], later)]
+    claim, at = max(titles, key=lambda each: rank(each[0]), default=("", 0))
+    text = _as_many_as_fit(paragraphs, at)
+    explains = any(_gives_a_reason(each) for each, _ in said)
+    if not claim or not (
+        len(content_terms(text)) >= _FEWEST_TERMS or (explains and (_lasts(headline(claim)) or _FLAGS.match(claim)))
+    ):
         return None
     sort = Sort.LESSON if explains else Sort.ANSWER
     return Candidate(sort, Role.AGENT, in_third_person(cut(claim)), (closing.number,), quote=text)
@@ -149,16 +154,16 @@ def _tells(sentence: str) -> bool:
     title = headline(sentence)
     return bool(
         title
-        and not sentence.endswith((":", "?"))
+        and "?" not in sentence
+        and not sentence.endswith(":")
         and not is_anaphoric(sentence)
         and not _SUBJECTLESS.match(sentence)
         and not _WORKS.match(sentence)
-        and not is_void(Sort.LESSON, sentence)
+        and not is_void(Sort.LESSON, title)
         and not (is_directive(sentence) and not _NORM.search(title))
         and not any(shows(signal, title) for signal in _PASSING)
-        and names_in(title)
         and says_enough(title, 4)
-        and (_lasts(title) or _tells_a_cause(title))
+        and (_FLAGS.match(sentence) or (names_in(title) and (_lasts(title) or _tells_a_cause(title))))
     )
 
 
@@ -175,34 +180,52 @@ def _tells_a_cause(sentence: str) -> bool:
 
 def _gives_a_reason(sentence: str) -> bool:
     """Whether a sentence says why something is so or went wrong, or that it is meant to be so, which no code tells."""
-    return any(each.search(sentence) for each in (_WHY, _MEANT, _STILL_FAILS)) or _tells_a_cause(sentence)
+    return (
+        any(each.search(sentence) for each in (_WHY, _MEANT, _STILL_FAILS))
+        or _FLAGS.match(sentence) is not None
+        or _tells_a_cause(sentence)
+    )
 
 
-def _laid_out(blocks: Sequence[Block]) -> str:
-    """The answer without what it asks, offers or announces; of a longer one, without its changelog, as many blocks as fit."""
-    is_long = sum(len(block.text) for block in blocks) > ANSWER_CHARS
-    lines: list[str] = []
-    for block in blocks:
-        is_item = block.style == "item"
-        text = " ".join(each for each in sentences_of(block.text) if not _is_aside(each))
-        if not _QUOTED.sub("", text).strip(" .:") or (
-            is_long and (shows(Signal.CHANGELOG, text) or _PASSING_LABEL.match(_label(block)))
-        ):
-            continue
-        if lines and lines[-1].endswith(":") and not is_item:
-            lines.pop()
-        line = f"{block.label}: {text}" if block.label else text
-        if sum(map(len, lines)) + len(line) <= ANSWER_CHARS:
-            lines.append(f"{' ' * min(block.depth, 4)}- {line}" if is_item else line)
-    while lines and lines[-1].endswith(":"):
-        lines.pop()
-    return "\n".join(lines)
+def _paragraphs(message: str) -> list[str]:
+    """What stands between empty lines, as it was written. A block of code is one, and belongs to the line that leads into it."""
+    found: list[str] = []
+    fence, apart = "", True
+    for line in message.split("\n"):
+        mark = _FENCE.match(line)
+        if not (fence or line.strip()):
+            apart = True
+        elif fence or not apart or (mark and found and found[-1].endswith(":")):
+            found[-1] += f"\n\n{line}" if apart and not fence else f"\n{line}"
+        else:
+            found.append(line)
+        apart = apart and not (fence or line.strip())
+        if mark:
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1][:3]
+    return found
 
 
-def _is_aside(sentence: str) -> bool:
-    lead = sentence.endswith(":") and says_enough(sentence, 1)
-    aside = sentence.endswith("?") or shows(Signal.NARRATION, sentence) or not says_enough(sentence, 1)
-    return (aside and not lead) or REDACTED in sentence
+def _is_aside(paragraph: str) -> bool:
+    """Whether it only asks, offers, announces or shows, or holds a secret."""
+    said = [each for each in prose_sentences(paragraph) if not (each.endswith("?") or shows(Signal.NARRATION, each))]
+    return REDACTED in paragraph or len(paragraph) > ANSWER_CHARS or not any(says_enough(each, 1) for each in said)
+
+
+def _is_passing(paragraph: str) -> bool:
+    """Whether it tells what was changed or checked."""
+    (block, *_) = blocks_of(paragraph)
+    return _PASSING_LABEL.match(_label(block)) is not None or shows(Signal.CHANGELOG, block.text)
+
+
+def _as_many_as_fit(paragraphs: Sequence[str], first: int) -> str:
+    """The paragraphs in their order, as many whole ones as fit, and one of them in any case."""
+    kept = dict.fromkeys((first, *range(len(paragraphs)))) if paragraphs else {}
+    room, taken = ANSWER_CHARS, []
+    for index in kept:
+        if len(paragraphs[index]) <= room:
+            room -= len(paragraphs[index])
+            taken.append(index)
+    return "\n\n".join(paragraphs[index] for index in sorted(taken))
 
 
 def _is_over(claim: str, changes: Sequence[ToolCall]) -> bool:
