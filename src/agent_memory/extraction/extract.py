@@ -62,6 +62,8 @@ _LATER_MESSAGES = 2
 _SENTENCE_WORDS = 6
 """A shorter sentence two may say alike by chance."""
 _ASKS_FOR_OTHERS = wording("asks_for_others")
+_ACCEPTS = wording("accepts")
+_OFFERS = wording("offers")
 _PUSHES_BACK = wording("pushes_back")
 _NO = re.compile(r"\s*(?:no|nope|nah|n[ãa]o)\b", re.IGNORECASE)
 """It corrects something else: of what was chosen it would say that it does not help."""
@@ -178,11 +180,12 @@ def _is_unsettled(answer: Candidate, episode: Episode, after: Sequence[Turn]) ->
     """Whether the person had still to decide on an answer, did not accept it or came back to its matter: later words know better."""
     if not after:
         return False
-    if _PUSHES_BACK.match(after[0].text) or _final_question(episode):
+    asks, accepted = _final_question(episode), _ACCEPTS.search(after[0].text)
+    if _PUSHES_BACK.match(after[0].text) or (asks and not accepted and not _OFFERS.match(asks)):
         return True
     terms = content_terms(answer.quote)
-    messages = (each.text[:TYPED_CHARS] for each in after if not shows(Signal.WRAPS_UP, each.text.strip()[:MAX_CHARS]))
-    asked = (content_terms(each) for each in messages)
+    passes = (shows(Signal.WRAPS_UP, each.text.strip()[:MAX_CHARS]) or _ACCEPTS.search(each.text) for each in after)
+    asked = (content_terms(each.text[:TYPED_CHARS]) for each, passing in zip(after, passes, strict=True) if not passing)
     return any(len(terms & each) >= max(_SHARED, len(each) * _COMES_BACK) for each in asked)
 
 

@@ -60,6 +60,7 @@ _AT_HAND = wording("at_hand")
 _CLAUSE = wording("clause")
 _NORM = re.compile(r"\b(?:must|ha(?:s|ve) to|needs? to|requires?)\b", re.IGNORECASE)
 _FENCE = re.compile(r"\s*(```+|~~~+)")
+_LEADS_IN = re.compile(r"(?:^#{1,6} .*|^\*\*[^*\n]+\*\*|:)\Z", re.MULTILINE)
 _LINE = re.compile(r":\d+(?:-\d+)?$|\(\)$")
 _DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface|enum)\b[^;{{}}()]{{0,40}}?\b{0}\b|\b{0}\s*(?::=|=(?!=))"
 _QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
@@ -138,12 +139,13 @@ def _answer(asked: str, closing: Turn, later: Sequence[ToolCall]) -> Candidate |
         return _lasts(title), _gives_a_reason(title), sum((subject[term] > 1) + (term in request) for term in terms)
 
     titles = [each for each in said if _tells(each[0]) and not _is_over(each[0], later)]
-    claim, at = max(titles, key=lambda each: rank(each[0]), default=("", 0))
+    if not titles:
+        return None
+    claim, at = max(titles, key=lambda each: rank(each[0]))
     text = _as_many_as_fit(paragraphs, at)
     explains = any(_gives_a_reason(each) for each, _ in said)
-    if not claim or not (
-        len(content_terms(text)) >= _FEWEST_TERMS or (explains and (_lasts(headline(claim)) or _FLAGS.match(claim)))
-    ):
+    lasts = _lasts(headline(claim)) or _FLAGS.match(claim)
+    if not (explains and lasts) and len(content_terms(text)) < _FEWEST_TERMS:
         return None
     sort = Sort.LESSON if explains else Sort.ANSWER
     return Candidate(sort, Role.AGENT, in_third_person(cut(claim)), (closing.number,), quote=text)
@@ -188,14 +190,14 @@ def _gives_a_reason(sentence: str) -> bool:
 
 
 def _paragraphs(message: str) -> list[str]:
-    """What stands between empty lines, as it was written. A block of code is one, and belongs to the line that leads into it."""
+    """What stands between empty lines, as it was written. A block of code is one; what leads into something belongs to it."""
     found: list[str] = []
     fence, apart = "", True
     for line in message.split("\n"):
         mark = _FENCE.match(line)
         if not (fence or line.strip()):
             apart = True
-        elif fence or not apart or (mark and found and found[-1].endswith(":")):
+        elif fence or not apart or (found and _LEADS_IN.search(found[-1])):
             found[-1] += f"\n\n{line}" if apart and not fence else f"\n{line}"
         else:
             found.append(line)
@@ -218,10 +220,9 @@ def _is_passing(paragraph: str) -> bool:
 
 
 def _as_many_as_fit(paragraphs: Sequence[str], first: int) -> str:
-    """The paragraphs in their order, as many whole ones as fit, and one of them in any case."""
-    kept = dict.fromkeys((first, *range(len(paragraphs)))) if paragraphs else {}
+    """The paragraphs in their order, as many whole ones as fit, and the one that matters most in any case."""
     room, taken = ANSWER_CHARS, []
-    for index in kept:
+    for index in dict.fromkeys((first, *range(len(paragraphs)))):
         if len(paragraphs[index]) <= room:
             room -= len(paragraphs[index])
             taken.append(index)
