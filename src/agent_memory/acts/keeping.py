@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
@@ -21,13 +20,10 @@ from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Dropped
 from agent_memory.rules.run_log import short_id
-from agent_memory.store.bookkeeping import StateValue, key_problem, state_value
+from agent_memory.store.bookkeeping import StateKeysFiles, StateValue, TagVocabularyFile, key_problem, state_value
 from agent_memory.store.recorded_writes import ActRuns, RecordedWrites
 from agent_memory.text.ids import DEFAULT_PREFIX, normal_tag
 from agent_memory.text.plain_text import counted
-
-if TYPE_CHECKING:
-    from agent_memory.store.bookkeeping import StateKeysFiles, TagVocabularyFile
 
 # -- tags -----------------------------------------------------------------------------------------------------------------
 
@@ -307,8 +303,6 @@ class ScopeKeeping:
     def _is_there(self, place: KnownPlace) -> bool:
         """Returns whether the repository is where it was, unchanged; also if that cannot be told (P6)."""
         return scope_there(place.common, self.environ) in (None, place.scope)
-
-    # -- moving -------------------------------------------------------------------------------------------------------
 
     def _moved(self, live: Listing, olds: Sequence[str], new: str) -> Moved:
         for each in tuple(self.known.all()):

@@ -125,8 +125,6 @@ class Switching:
                 projects.append(Project(scope, notes, path, *(() if off is None else (off.kind, off.sentence))))
         return tuple(sorted(projects, key=lambda each: -each.notes))
 
-    # -- which project ------------------------------------------------------------------------------------------------
-
     def _place(self, project: str) -> tuple[str, str, str]:
         """Returns the key, directory and inode of the project that a person means, the last two if they are known. A
         directory with a secret in its name is not written down (P20)."""
@@ -180,9 +178,6 @@ class Switching:
             if each not in ended or each.since < now
         ]
         return ended
-
-
-# -- sessions of projects that memory stays out of ---------------------------------------------------------------------
 
 
 def session_scopes(

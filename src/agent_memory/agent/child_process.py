@@ -255,8 +255,6 @@ def _hold_ending_signals() -> Generator[Callable[[], None], None, None]:
             signal.raise_signal(came)
 
 
-# -- the environment of an agent command ---------------------------------------------------------------------------------
-
 ALLOWED_VARIABLES = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR"),
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),

@@ -239,8 +239,6 @@ class Memory:
     def histories(self) -> late.ports.HistorySource:
         return late.harness.Histories(self.surroundings())
 
-    # -- single notes, tags, state, scopes ----------------------------------------------------------------------------
-
     @property
     def reading(self) -> Reading:
         return Reading(self.store, self.ledger, self.clock, self.caller)
@@ -387,8 +385,6 @@ class Memory:
     def _examination(self, progress: Progress = _silent) -> late.doctor.Examination:
         known = partial(late.known_notes.KnownNotes, self.store, self.index)  # no model is loaded for it
         return late.doctor.Examination(self.store.files, known, progress)
-
-    # -- switches -----------------------------------------------------------------------------------------------------
 
     @property
     def switching(self) -> late.switching.Switching:

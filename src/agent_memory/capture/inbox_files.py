@@ -136,8 +136,6 @@ def _reason(path: str) -> str:
             return ""
 
 
-# -- captures, by names alone -----------------------------------------------------------------------------------------
-
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_([a-z][a-z-]*)_[0-9A-Za-z]+\.json", re.ASCII)
 
 
@@ -148,8 +146,6 @@ def captures(root: str) -> tuple[tuple[str, int], ...]:
     told = [(name[1], ms_in_name(name[0])) for name in map(_NAME.fullmatch, found) if name]
     return tuple(sorted((harness, at_ms) for harness, at_ms in told if at_ms is not None))
 
-
-# -- entries, newest first --------------------------------------------------------------------------------------------
 
 MOST_OPENED = 5_000
 """How many files are opened, by name: a name begins with the time of its capture."""
@@ -176,8 +172,6 @@ def newest_entries(root: str, places: Iterable[str], most: int = MOST_OPENED) ->
                 yield Success(entry)
 
 
-# -- the troubles of pending entries ----------------------------------------------------------------------------------
-
 TROUBLES = f"{INBOX}/.queue.json"
 MAX_BYTES = 64 << 20
 
@@ -203,9 +197,6 @@ class QueueTroubles:
         changed = {key: trouble for key, trouble in sorted({**known, **changes}.items()) if trouble is not None}
         if changed != known:
             self._file.write(changed)
-
-
-# -- the queue --------------------------------------------------------------------------------------------------------
 
 
 @frozen

@@ -57,7 +57,4 @@ render_inbox_entry = _ENTRY.render
 """Returns one line of JSON; `entry_of` returns the same entry if it is valid."""
 
 
-# -- trouble ----------------------------------------------------------------------------------------------------------
-
-
 TROUBLES = Format(dict[str, Trouble], member="troubles")

@@ -137,8 +137,6 @@ def inbox_traces(root: str, session: SessionKey | None, ids: frozenset[str] = fr
     return InboxTraces(tuple(paths), frozenset(keys), frozenset(made_ids))
 
 
-# -- what runs keep ---------------------------------------------------------------------------------------------------
-
 _REPLIES = "replies"
 
 

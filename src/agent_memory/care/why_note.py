@@ -289,9 +289,6 @@ def note_versions(root: str, stored: StoredEntry) -> tuple[NoteVersion, ...]:
     )
 
 
-# -- a note -----------------------------------------------------------------------------------------------------------
-
-
 @as_result
 def note_history(
     id: str,

@@ -240,9 +240,6 @@ def _trouble_in_words(trouble: Trouble) -> str:
     return f"Memory will retry it{known}{why}."
 
 
-# -- a session --------------------------------------------------------------------------------------------------------
-
-
 Key = tuple[str, str]
 """Harness and session id."""
 
@@ -293,8 +290,6 @@ def find_sessions(
     unread = (*unread, *unread_notes(*listings), *unread_runs(runs))
     return FoundSessions(session_id, tuple(traces), unopened, unread)
 
-
-# -- the captures of a session ----------------------------------------------------------------------------------------
 
 MOST_OPENED = 100_000
 """Files in each directory, newest first: older captures are covered by the session's mark, its notes and the runs."""

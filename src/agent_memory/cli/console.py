@@ -47,8 +47,6 @@ def cut(text: str, room: int) -> str:
     return text if cells_of(text) <= room else f"{clip(text, 0, max(room - 1, 0), fillchar='')}…"
 
 
-# -- tables -----------------------------------------------------------------------------------------------------------
-
 _GAP = "  "
 _ENOUGH_CELLS = 36
 """If the last column has less, other columns give way."""

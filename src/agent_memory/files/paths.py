@@ -28,8 +28,6 @@ from agent_memory.files.durable import (
 from agent_memory.files.root import is_directory as is_a_directory
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from agent_memory.text.json_codec import Documents
 
 MAX_NAME_BYTES = 255
@@ -211,7 +209,6 @@ def as_store_io(operation: str, path: str) -> Generator[None, None, None]:
         raise store_io(error, operation, path) from error
 
 
-# -- files below the root ---------------------------------------------------------------------------------------------
 # Files under the root by their relative paths. Errors are StoreIo and PathRefused.
 
 

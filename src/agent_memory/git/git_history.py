@@ -369,8 +369,6 @@ def may_be_committed(path: str, environ: Mapping[str, str]) -> bool:
     return top is not None and tracking_of(top, real, environ) != "ignored"
 
 
-# -- a purge ----------------------------------------------------------------------------------------------------------
-
 _KEPT = ("HEAD", "packed-refs", "refs", "objects", "config", "description", "hooks", "index", "info", "shallow")
 _KEPT_INFO = ("exclude", "attributes")
 _CONSERVED = (("for-each-ref", "--format=%(refname)"), ("rev-list", "--all", "--count"))

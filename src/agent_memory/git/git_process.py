@@ -372,9 +372,6 @@ def remove_stale_locks(root: Path, git_directory: Path) -> bool:
     return bool(stale) or not lock_files(git_directory)
 
 
-# -- maintenance ------------------------------------------------------------------------------------------------------
-
-
 @as_result
 def pack_history(root: Path, environ: Mapping[str, str]) -> None:
     """Packs the objects of `<root>/.git` if there are many or large loose ones, since our commits switch off git's own

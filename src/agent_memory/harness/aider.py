@@ -53,8 +53,6 @@ CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
 _TRACKED = "git tracks it, so others may have written it"
 
 
-# -- the lines of a chat history, told apart --------------------------------------------------------------------------
-
 _STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _WRITE_END = "  "

@@ -126,8 +126,6 @@ def cursor_call(call_id: str, name: str, arguments: get.Json) -> Asked:
     return asked(call_id, name, arguments)
 
 
-# -- the lines of a transcript ----------------------------------------------------------------------------------------
-
 # Stands once, where the first answer would: what the agent says from there on may come from a page (P19).
 UNSEEN_ANSWERS = "[Cursor keeps no record of what its tools answered]"
 _CALLS = ("tool_use", "tool_call", "tool-call")

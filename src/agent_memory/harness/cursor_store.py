@@ -101,25 +101,24 @@ class ComposerSession(db.StoredSession):
             return
         self.enter(get.text(value, "bubbleId") or f"#{self.position}", _made_at(value))
         if kind == _AGENT:
-            self._take_answer(value)
+            text, tool = get.text(value, "text").strip(), get.mapping(value, "toolFormerData")
+            call_id = get.text(tool, "toolCallId") or get.text(value, "bubbleId")
+            name = get.text(tool, "name")
+            arguments = get.parsed_object(tool.get("rawArgs")) or get.parsed_object(tool.get("params"))
+            calls = [cursor_call(call_id, name, arguments)] if name else []
+            self.speak(None, text, calls)
+            status = get.text(tool, "status")
+            failed = status in _FAILED or get.text(tool, "userDecision") == "rejected"
+            if calls and (tool.get("result") is not None or status not in _UNFINISHED):
+                result = tool.get("result") or tool.get("error")
+                # An object or a list may be in the JSON of one.
+                inner = (
+                    get.parsed(result) if isinstance(result, str) and result.lstrip()[:1] in ("{", "[", '"') else None
+                )
+                self.answer(call_id, get.answer(result if inner is None else inner), failed=failed)
             return
         query = typed_query(get.text(value, "text"), images=len(get.items(value, "images")))
         self.hear(query.raw, query.text)
-
-    def _take_answer(self, bubble: get.Json) -> None:
-        text, tool = get.text(bubble, "text").strip(), get.mapping(bubble, "toolFormerData")
-        call_id = get.text(tool, "toolCallId") or get.text(bubble, "bubbleId")
-        name = get.text(tool, "name")
-        arguments = get.parsed_object(tool.get("rawArgs")) or get.parsed_object(tool.get("params"))
-        calls = [cursor_call(call_id, name, arguments)] if name else []
-        self.speak(None, text, calls)
-        status = get.text(tool, "status")
-        failed = status in _FAILED or get.text(tool, "userDecision") == "rejected"
-        if calls and (tool.get("result") is not None or status not in _UNFINISHED):
-            result = tool.get("result") or tool.get("error")
-            # An object or a list may be in the JSON of one.
-            inner = get.parsed(result) if isinstance(result, str) and result.lstrip()[:1] in ("{", "[", '"') else None
-            self.answer(call_id, get.answer(result if inner is None else inner), failed=failed)
 
 
 def _made_at(value: get.Json) -> int | None:

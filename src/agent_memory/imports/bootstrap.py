@@ -385,8 +385,6 @@ def _listed(words: Iterable[str], most: int = 10) -> str:
     return first_few([f"`{one_line(each, 80)}`" for each in dict.fromkeys(words)], most)
 
 
-# -- a model ----------------------------------------------------------------------------------------------------------
-
 _SHOWN = (
     r"(?i:readme(\.\w+)?|pyproject\.toml|package\.json|cargo\.toml|go\.mod|makefile|justfile|(claude|agents)\.md|"
     rf"tox\.ini|noxfile\.py|(.*/)?(contributing|ai_policy|pull_request_template)(\.\w+)?)|{_CI}|{_FOR_AGENTS}|{_ADRS}"

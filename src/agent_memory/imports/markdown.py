@@ -73,8 +73,6 @@ def _plain(each: Document, place: str) -> Record:
 
 MARKDOWN = Source("markdown files", _reader(_plain))
 
-# -- basic-memory -----------------------------------------------------------------------------------------------------
-
 
 def _find_basic_memory(machine: Machine) -> Iterator[str]:
     config = f"{machine.home}/.basic-memory/config.json"
@@ -112,8 +110,6 @@ def _letta(each: Document, place: str) -> Found:
 
 LETTA = Source("the memory of Letta agents", _reader(lambda each, place: iter([_letta(each, place)])), _find_letta)
 
-# -- memory banks -----------------------------------------------------------------------------------------------------
-
 _BANK = {
     "projectbrief": Kind.PROJECT,
     "productcontext": Kind.PROJECT,
@@ -134,8 +130,6 @@ def _bank(each: Document, place: str) -> Iterator[Found]:
 
 MEMORY_BANK = Source("a memory bank", _reader(_bank), beside("memory-bank"))
 
-# -- rules of Cursor --------------------------------------------------------------------------------------------------
-
 
 def _rule(each: Document, place: str) -> Record:
     globs = texts_in(each.front.get("globs"))
@@ -150,8 +144,6 @@ def _rule(each: Document, place: str) -> Record:
 CURSOR_RULES = Source(
     "rules of Cursor", _reader(_rule, ".mdc", ".cursorrules"), beside(".cursor/rules", ".cursorrules")
 )
-
-# -- Open Knowledge Format --------------------------------------------------------------------------------------------
 
 _RESERVED = (OKF_INDEX, "log.md")
 

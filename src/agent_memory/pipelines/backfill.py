@@ -452,9 +452,6 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
     return io.done
 
 
-# -- directories of projects ------------------------------------------------------------------------------------------
-
-
 def project_directories(
     of_sessions: Iterable[Result[str, Error]], listing: Result[Listing, Error]
 ) -> Iterator[Result[str, Error]]:

@@ -168,9 +168,6 @@ def _tiers(value: object) -> tuple[TierList | None, tuple[Dropped, ...]]:
     return tiers if tiers != TierList() else None, (Dropped("tiers", told),) if told else ()
 
 
-# -- eval -------------------------------------------------------------------------------------------------------------
-
-
 def parse_members(text: str, nonce: str, of: type[Item]) -> Item:
     """Returns the value whose members are those of the one JSON object of the text with this nonce. Raises ReplyRefused
     if one is missing, unknown or wrong."""

@@ -4,7 +4,7 @@ needs."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
@@ -38,8 +38,6 @@ from agent_memory.text.ids import normal_tags
 from agent_memory.text.markdown import find_links
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from agent_memory.caller import Caller
     from agent_memory.ports import Clock, Notes
     from agent_memory.store.usage_ledger import UsageLedger
@@ -174,25 +172,6 @@ def links_of(
         superseded_by=succession(successors),
         aliases=entry.meta.aliases,
     )
-
-
-def graph_of(
-    bodies: Iterable[StoredEntry], live: Listing, archive: Listing, left_out: Collection[str] = ()
-) -> LinkGraph:
-    """Returns everything that these notes name, in the order of `live`; `bodies` are theirs, each read once. Ids and
-    aliases in `left_out` exist but must not be shown, nor that they are named."""
-    known = _known(live, archive)
-    edges: list[Edge] = []
-    for entry in bodies:
-        told = [(Relation.LINKS, target, label) for target, label in _links_in(entry)]
-        told += [(Relation.SUPERSEDES, target, None) for target in entry.meta.supersedes]
-        for relation, target, label in told:
-            where, note = known.get(target, (Whereabouts.UNRESOLVED, None))
-            id = target if note is None else note.meta.id
-            if id not in left_out:
-                edges.append(Edge(entry.meta.id, id, relation, label, where))
-    linked = {edge.target for edge in edges if edge.where is Whereabouts.ARCHIVED}
-    return LinkGraph((*live.entries, *(each for id, each in archive.by_id.items() if id in linked)), tuple(edges))
 
 
 def _links_in(entry: StoredEntry) -> Iterable[tuple[str, str | None]]:
@@ -388,7 +367,21 @@ class Reading:
         )
         shown = frozenset(id for each in (*live_shown.entries, *archive_shown.entries) for id in each.meta.all_ids)
         left_out = frozenset(id for each in (*live.entries, *archive.entries) for id in each.meta.all_ids) - shown
-        links = graph_of(self._bodies(live_shown, unread.append), live_shown, archive_shown, left_out)
+        bodies = self._bodies(live_shown, unread.append)
+        known = _known(live_shown, archive_shown)
+        edges: list[Edge] = []
+        for entry in bodies:
+            told = [(Relation.LINKS, target, label) for target, label in _links_in(entry)]
+            told += [(Relation.SUPERSEDES, target, None) for target in entry.meta.supersedes]
+            for relation, target, label in told:
+                where, note = known.get(target, (Whereabouts.UNRESOLVED, None))
+                id = target if note is None else note.meta.id
+                if id not in left_out:  # nor may it be shown that they are named
+                    edges.append(Edge(entry.meta.id, id, relation, label, where))
+        linked = {edge.target for edge in edges if edge.where is Whereabouts.ARCHIVED}
+        links = LinkGraph(
+            (*live_shown.entries, *(each for id, each in archive_shown.by_id.items() if id in linked)), tuple(edges)
+        )
         return evolve(links, unreadable=(*live.unreadable, *unread))
 
     def _bodies(self, live: Listing, tell: Callable[[UnreadableFile], None]) -> Iterator[StoredEntry]:

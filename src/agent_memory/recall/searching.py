@@ -41,13 +41,12 @@ from agent_memory.recall.ranking import (
     with_words,
 )
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.store.store_files import SHARED_SCOPE
+from agent_memory.store.store_files import SHARED_SCOPE, NotesHere
 
 if TYPE_CHECKING:
     from agent_memory.caller import Caller
     from agent_memory.ports import Clock, Notes
     from agent_memory.recall.embedding import IndexedMeanings
-    from agent_memory.store.store_files import NotesHere
 
 _CANDIDATES = 1_000
 """How many notes with words of the query are scored; more if more hits are wanted."""

@@ -22,14 +22,13 @@ from agent_memory.note.note import (
     TierList,
     Usage,
 )
-from agent_memory.rules.change import Dropped
+from agent_memory.rules.change import Dropped, SectionBudget
 from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.markdown import MAX_TITLE_CHARS, find_code
 from agent_memory.text.plain_text import counted, one_line
 from agent_memory.text.salience import ALLOWED, is_directive, statements, typed_tokens
 
 if TYPE_CHECKING:  # the prompt hook scores notes, but plans nothing
-    from agent_memory.rules.change import SectionBudget
     from agent_memory.rules.plan import DefragPlan
 
 HEADING_CHARS = 100

@@ -170,9 +170,6 @@ class Route:
     status: int = 200
 
 
-# -- the application --------------------------------------------------------------------------------------------------
-
-
 class Page:
     """One store as a page and as JSON. Close it when the last request is answered."""
 

@@ -336,9 +336,6 @@ def now(asked: Asked) -> Shown:
     return Shown("now.html", document, {**context, **shown, **asked_for})
 
 
-# -- projects ---------------------------------------------------------------------------------------------------------
-
-
 def projects(asked: Asked) -> Shown:
     switching = asked.looking.switching
     found = switching.projects(unwrap(asked.looking.scopes.list()))

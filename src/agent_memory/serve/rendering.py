@@ -114,8 +114,6 @@ def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
     return found + with_hidden_shown(text[at:])
 
 
-# -- figures ----------------------------------------------------------------------------------------------------------
-
 _BAR, _HEIGHT = 8, 60
 
 

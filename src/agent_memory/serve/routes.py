@@ -80,7 +80,10 @@ def act_on_note(asked: Asked) -> Done:
     id, act = asked.path["id"], asked.path["act"]
     shown = read_shown(asked.looking.notes_here, id)
     if act == "edit":
-        return _edited(asked, shown)
+        seen = asked.needed("hash")
+        edited = unwrap(asked.acting.service.replace(shown.meta.id, _text_of(asked, shown), seen))
+        document = entry_document(edited.listed, None, edited.body, tier=asked.looking.reading.tier_of(edited.listed))
+        return Done(f"Changed {edited.meta.id}: {edited.meta.title}", document, f"/notes/{edited.meta.id}")
     if act not in _NOTE_ACTS:
         raise UsageInvalid(f"There is no act {act[:40]!r} on a note", f"There are {', '.join(NOTE_ACTS)}.")
     said, change = _NOTE_ACTS[act]
@@ -88,14 +91,6 @@ def act_on_note(asked: Asked) -> Done:
     listed = read_shown(asked.looking.notes_here, shown.meta.id).listed
     document = entry_document(listed, tier=asked.looking.reading.tier_of(listed))
     return Done(f"{said} {listed.meta.id}: {listed.meta.title}", document, f"/notes/{listed.meta.id}")
-
-
-def _edited(asked: Asked, stored: StoredEntry) -> Done:
-    """Changes what the form names, unless the note changed since it was shown."""
-    seen = asked.needed("hash")
-    edited = unwrap(asked.acting.service.replace(stored.meta.id, _text_of(asked, stored), seen))
-    document = entry_document(edited.listed, None, edited.body, tier=asked.looking.reading.tier_of(edited.listed))
-    return Done(f"Changed {edited.meta.id}: {edited.meta.title}", document, f"/notes/{edited.meta.id}")
 
 
 def _text_of(asked: Asked, stored: StoredEntry) -> MemoryEntry:

@@ -263,7 +263,6 @@ class KnownSessions:
     """When each was last given up."""
 
 
-# -- the records, folded ----------------------------------------------------------------------------------------------
 # The rules of the queue: folding, order, and what trouble does to an entry. Pure; instants are epoch ms.
 
 

@@ -254,8 +254,6 @@ class Installation:
         says = f"storage.root of {self._config_path} says {there}"
         return (f"This shell keeps the memories in {here}, but {says}, and {without}: make them agree.",)
 
-    # -- what uninstalling would do -----------------------------------------------------------------------------------
-
     def plan_removal(self, harnesses: frozenset[str] | None) -> InstallPlan:
         """Returns what uninstalling would do: remove what is there for these harnesses alone, or, with None, for all. A
         file that is refused does not stop the others; an error is about the receipt or a backup."""
@@ -400,9 +398,6 @@ def _with_records(receipt: Receipt, plan: InstallPlan, failed: Iterable[str] = (
     )
 
 
-# -- repositories -----------------------------------------------------------------------------------------------------
-
-
 def _read_by(top: str, harness: str) -> str:
     """Returns the file that this harness reads; for those that do not know AGENTS.md, the first existing one of their
     own, else the first."""
@@ -417,9 +412,6 @@ def _read_by(top: str, harness: str) -> str:
             imports = any(line.strip() in _IMPORTS for line in found.data.split(b"\n"))
             return shared if imports or os.path.realpath(path) == os.path.realpath(shared) else path
     return own[0] if own else shared
-
-
-# -- self-tests ------------------------------------------------------------------------------------------------------
 
 
 LIMIT_SECONDS = 30.0

@@ -406,8 +406,6 @@ def _of_settings(result: Result[T, Error]) -> T:
         raise SettingsRefused(error.path, error.reason) from None
 
 
-# -- the receipt and the backups --------------------------------------------------------------------------------------
-
 tagged_union(Entry, "kind", {"element": Element, "member": Member, "whole": Whole})
 RECEIPT = Format(Receipt)
 

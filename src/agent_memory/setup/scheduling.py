@@ -301,9 +301,6 @@ def read_crontab(programs: Programs) -> bytes:
         raise
 
 
-# -- launchd ----------------------------------------------------------------------------------------------------------
-
-
 def render_plist(source: ScheduleSource, job: Job, place: Place) -> bytes:
     """Returns the launchd agent of a job. Launchd has no calendar that could tick too early: it counts the interval."""
     log = place.log_path(job)

@@ -31,14 +31,9 @@ from agent_memory.text.plain_text import SomeText
 
 _INSTANT: Any = Instant
 
-# -- sessions and undos -----------------------------------------------------------------------------------------------
-
-
 SESSION_MARK = Format(SessionMark)
 UNDONE = Format(dict[str, UndoneMark], member="runs")
 UNDOING = Format(Undoing)
-
-# -- spend ------------------------------------------------------------------------------------------------------------
 
 
 def _spend_problems(spend: Spend) -> Iterator[str]:
@@ -174,8 +169,6 @@ def _without_secrets(kept: StateValue) -> StateValue:
     raise StateInvalid(("value: holds what looks like a secret, and is not JSON without it",))
 
 
-# -- what was forgotten -----------------------------------------------------------------------------------------------
-
 Tombstone = SessionTombstone | EntryTombstone | StateTombstone
 
 
@@ -230,8 +223,6 @@ def review_mark(root: str, key: str) -> ReviewMark | None:
 
 PURGE = Format[int](_INSTANT, member="at", indent=None)
 """Since when (epoch ms) no older copy of the history may be merged."""
-
-# -- sync -------------------------------------------------------------------------------------------------------------
 
 _Commit = Annotated[str, matching(r"[0-9a-f]{40}|[0-9a-f]{64}", "is not a commit")]
 
@@ -299,9 +290,6 @@ def render_journal(steps: tuple[Step, ...]) -> bytes:
 
 parse_journal = _JOURNAL.parse
 """Returns the rendered steps; raises StateCorrupt for anything else, since half a journal must not be acted on."""
-
-
-# -- the files ---------------------------------------------------------------------------------------------------------
 
 
 _ENDING = ".json"
@@ -413,9 +401,6 @@ def path_of(key: str) -> str:
     return f"{KEYS}/{slug_of(key)}{_ENDING}"
 
 
-# -- tags -------------------------------------------------------------------------------------------------------------
-
-
 class TagVocabularyFile:
     """The vocabulary of tags under a root: `state/project_tags.json`. Changes need the write lock."""
 
@@ -432,9 +417,6 @@ class TagVocabularyFile:
         """Stores the vocabulary; returns its file's path relative to the root."""
         self._file.write(vocabulary)
         return VOCABULARY_FILE
-
-
-# -- spend ------------------------------------------------------------------------------------------------------------
 
 
 class SpendLedgerFiles:

@@ -63,7 +63,6 @@ from agent_memory.store.store_database import FollowedFiles, version_ms
 from agent_memory.store.transaction import change_files
 from agent_memory.text.ids import content_hash, is_id
 
-# -- drafts -----------------------------------------------------------------------------------------------------------
 # The store as the changes so far would leave it. Nothing is written here: `file_changes` returns what to write.
 
 

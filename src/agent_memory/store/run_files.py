@@ -306,8 +306,6 @@ class RunRecords(Generic[C, D]):
     def _replies(self, key: str, ending: str) -> list[str]:
         return runs_with(self._root, f"replies/{_slug(key)}{ending}")
 
-    # -- files --------------------------------------------------------------------------------------------------------
-
     def _file(self, path: str, codec: Documents[T]) -> JsonFile[T]:
         return JsonFile(self._root, path, codec, MAX_RUN_FILE_BYTES)
 

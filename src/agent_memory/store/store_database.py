@@ -355,7 +355,6 @@ def _code(error: Exception) -> int:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
 
 
-# -- notes on disk ----------------------------------------------------------------------------------------------------
 # Lists the notes of both directories, and reads only files whose stat values are new, a batch at a time.
 #
 # `topics/` is flat. A directory, link or special file there that looks like a note is reported, never followed or entered:

@@ -53,9 +53,7 @@ if TYPE_CHECKING:
 
     from returns.result import Result
 
-    from agent_memory.errors import Error
     from agent_memory.files.locks import Locks
-    from agent_memory.note.note import TierList
     from agent_memory.ports import Notes
     from agent_memory.rules.change import Change, ChangeGroup, Footprint, Receipt
 

@@ -318,8 +318,6 @@ class _Merge:
             if (left := tiers.without(gone)) != tiers:
                 self.files[TIERS_FILE] = render_tiers(left)
 
-    # -- what was forgotten -------------------------------------------------------------------------------------------
-
     def _left_of(self, entry: MemoryEntry, *, live: bool, is_new: bool = False) -> MemoryEntry | None:
         """Returns what may stay of a note: None, or the note without forgotten sessions among its sources, and if it is
         live, without links to forgotten notes (P15). A new note goes too if a session taught it before the forgetting, and
@@ -402,7 +400,7 @@ class _Merge:
 
     def _entry(self, path: str, held: Held) -> MemoryEntry | None:
         data = self._data(held)
-        return None if data is None else parse_note(data, path, 0).map(lambda note: note.entry).value_or(None)
+        return None if data is None else _entry(data, path)
 
 
 def _live_ids(tree: Mapping[str, object]) -> set[str]:
@@ -412,9 +410,6 @@ def _live_ids(tree: Mapping[str, object]) -> set[str]:
 def _beside(path: str, what: str) -> str:
     stem, dot, ending = path.rpartition(".")
     return f"{stem} ({what}).{ending}" if dot and "/" not in ending else f"{path} ({what})"
-
-
-# -- one file by itself -----------------------------------------------------------------------------------------------
 
 
 def driven_merge(path: str, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool] | None:

@@ -232,9 +232,6 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
     return None
 
 
-# -- tiers ------------------------------------------------------------------------------------------------------------
-
-
 def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
     """Returns each note in the tier to which the side that moved it has moved it, the nearer one if both did; in our
     order, then in theirs. The next defrag weighs them anew."""
@@ -253,9 +250,6 @@ def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
     )
 
 
-# -- what was forgotten -----------------------------------------------------------------------------------------------
-
-
 def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> Tombstone:
     """Returns the later one, with the statements of both."""
     first, second = sorted((ours, theirs), key=lambda each: (each.at_ms, TOMBSTONE.render(each)), reverse=True)
@@ -266,9 +260,6 @@ def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> To
 
 def _later_mark(base: ReviewMark | None, ours: ReviewMark, theirs: ReviewMark) -> ReviewMark:
     return max(ours, theirs, key=lambda each: (each.at_ms, each.act))
-
-
-# -- sessions ---------------------------------------------------------------------------------------------------------
 
 
 def _further(base: SessionMark | None, ours: SessionMark, theirs: SessionMark) -> SessionMark:
@@ -310,9 +301,6 @@ def _newer_value(path: str, ours: bytes, theirs: bytes) -> bytes | None:
     """Returns the value that was written later; if one cannot be parsed, the other."""
     found = [(as_result(STATE_VALUE.parse)(data, path).value_or(None), data) for data in (ours, theirs)]
     return max(((value.updated_at_ms or 0, data) for value, data in found if value is not None), default=(0, None))[1]
-
-
-# -- the ledger -------------------------------------------------------------------------------------------------------
 
 
 def merged_ledger(base: bytes, ours: bytes, theirs: bytes) -> bytes:

@@ -160,8 +160,6 @@ class Synchroniser:
                 return done
         raise SyncRefused("others kept writing at the same time", "Nothing was lost; try again.")
 
-    # -- before -------------------------------------------------------------------------------------------------------
-
     def _branch(self, remote: Remote) -> tuple[str, bool]:
         """Returns the remote's branch with the name of ours, else its default branch, else a name that does not exist
         yet."""
@@ -373,8 +371,6 @@ def _is_same(files: Mapping[str, Held], tree: Tree, data: Mapping[str, bytes]) -
         for path, held in files.items()
     )
 
-
-# -- commits, and a merge on the disk ----------------------------------------------------------------------------------
 
 AGREED = "refs/agent-memory/agreed"
 """What this machine and its remote last had in common: what was sent, or found there, and nothing recorded since."""

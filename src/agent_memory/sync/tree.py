@@ -115,9 +115,6 @@ class MergedTree:
     """Files that were left out because they were forgotten on one of the machines."""
 
 
-# -- what may come to the disk ----------------------------------------------------------------------------------------
-
-
 def why_outside(path: str, leaf: Leaf) -> str | None:
     """Returns why a file of another machine's commit is not written here; None if it may be."""
     if leaf.mode not in PLAIN_MODES:

@@ -118,9 +118,6 @@ def _id_of(text: str) -> str:
     return "id__" + base58.b58encode_int(number % 58**_DIGITS).decode("ascii").rjust(_DIGITS, "1")
 
 
-# -- many ids ----------------------------------------------------------------------------------------------------------
-
-
 class IdSet:
     """A set of ids of any length that keeps only their hashes, some 70 bytes each."""
 
