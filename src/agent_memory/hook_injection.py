@@ -40,11 +40,7 @@ if TYPE_CHECKING:
 
 RECOVERY_SECONDS = 1.0
 """How long reading the transcript of a session that was cut off may take."""
-_AT_WORK_SECONDS = 60.0
-"""A session whose transcript was written to within this time counts as still running."""
 _INBOX_PLACES = ("inbox", "inbox/.processed", "inbox/.failed")
-_MOST_READ = 300
-"""How many changed notes a hook reads at once, since it ends after some seconds; the next call goes on."""
 
 
 class Offer(Record):
@@ -176,7 +172,8 @@ class HookInjection:
                 rested_seconds = time.time() - os.stat(last.transcript).st_mtime
             except OSError:
                 return ()
-            if rested_seconds < _AT_WORK_SECONDS:
+            # A session whose transcript was written to within a minute counts as still running.
+            if rested_seconds < 60.0:
                 return (unread_session(last.harness, last.session),)
         from threading import Thread
 
@@ -213,7 +210,8 @@ class HookInjection:
 
         environ = {**self.environ, "AGENT_MEMORY_ROOT": self.root}
         memory: Memory = _value(open_memory(environ, self.directory, lambda _: None))
-        memory.store.files.most_at_once = _MOST_READ
+        # A hook ends after some seconds; the next call goes on with further changed notes.
+        memory.store.files.most_at_once = 300
         return memory
 
 

@@ -40,12 +40,8 @@ if TYPE_CHECKING:
     from agent_memory.app import Memory
     from agent_memory.ports import Notes
 
-_MOST_HITS = 20
-"""How many hits of a query are looked at; not all of them may be shown."""
 _FITS = 0.6
 """From this score on a note answers a query: it has a third of its words by their weight, or is as near in meaning."""
-_MOST_FOUND = 12
-"""How many of them are prepared: more than a profile shows, since a session may know some already."""
 
 
 @as_result
@@ -157,7 +153,8 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
     """Returns the notes that are about the query and may be shown, best first: by enough words in common, or by their
     score. If there are none, the caller is warned of what could not be read or searched (P6)."""
     around = place_of(memory)
-    request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
+    # Not all of these may be shown.
+    request = SearchRequest(query, limit=20, mode=mode, here=around.scope, scopes=around.scopes)
     answer = unwrap(memory.search(request))
     found = [
         each.stored
@@ -175,7 +172,8 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
             passage_of(each, memory.branch_mark(each.stored.meta.sources), around.scope)
             for each in with_contradicted(fit)
         )
-        best = tuple(islice((passage for passage in passages if passage is not None), _MOST_FOUND))
+        # More than a profile shows are prepared, since a session may know some already.
+        best = tuple(islice((passage for passage in passages if passage is not None), 12))
         ready = grounded(best, memory.checkout, memory.real_root)
     for notice in () if ready else answer.notices:
         memory.warn(notice)

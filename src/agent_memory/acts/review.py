@@ -59,10 +59,6 @@ if TYPE_CHECKING:
 
 MANY_NOTES = 10
 """A run that makes more notes than this has them looked at."""
-PUT_OFF_DAYS = 7
-GONE_DAYS = 7
-"""After so many days a note waits whose files were removed."""
-_LOOKED_BACK_DAYS = 30
 _FAULTLESS = (CHANGES_NOTHING, IS_NEWER, STORED_ALREADY, REASON, REJECTED)
 """Reasons other than `Cause.REFUSED`, for which there is nothing to decide: the log of a run has the words only."""
 
@@ -156,7 +152,7 @@ class Reviewing:
             for each in entries
             if not (each.meta.is_secret or each.provisional_id or (is_agent and each.meta.withheld))
         }
-        oldest_ms = min(new_since if isinstance(new_since, int) else now_ms, now_ms - _LOOKED_BACK_DAYS * DAY_MS)
+        oldest_ms = min(new_since if isinstance(new_since, int) else now_ms, now_ms - 30 * DAY_MS)
         runs = [
             each
             for each in unwrap(self.runs.log.runs(500))
@@ -194,7 +190,8 @@ class Reviewing:
             for (id, _), found in zip(notes, looked, strict=True):
                 if is_gone(found):
                     last = max(found, key=lambda each: each.removed_s)
-                    if has_passed(last.removed_s * 1000 + GONE_DAYS * DAY_MS, now_ms):
+                    # A week after its files were removed a note waits.
+                    if has_passed(last.removed_s * 1000 + 7 * DAY_MS, now_ms):
                         gone[id] = last
         return gone
 
@@ -258,7 +255,7 @@ class Reviewing:
         for before, now in zip(item.notes, stored, strict=True):
             if _seen(before) != _seen(now.listed) or now.meta.is_secret:
                 raise EntryChanged(before.meta.id)
-        until_ms = now_ms + PUT_OFF_DAYS * DAY_MS if act is ReviewAct.LATER else None
+        until_ms = now_ms + 7 * DAY_MS if act is ReviewAct.LATER else None
         mark = REVIEW_MARK.render(ReviewMark(act.value, now_ms, until_ms))
         # Other decisions change what is seen of the notes, and with it the key.
         is_marked = act in (ReviewAct.KEEP, ReviewAct.LATER) or item.kind is ReviewKind.REFUSED

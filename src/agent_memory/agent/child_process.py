@@ -34,7 +34,6 @@ TERMINATE_SECONDS = 1.0
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _CHUNK_BYTES = 64 * 1024
-_IDLE_SECONDS = 0.005
 _TICK_SECONDS = 0.05
 """How often to check for an exit while the pipes are silent."""
 
@@ -169,7 +168,7 @@ class _Pipes:
         deadline = time.monotonic() + seconds
         while goes_on() and (left_seconds := deadline - time.monotonic()) > 0:
             if not self._selector.get_map():
-                time.sleep(min(left_seconds, _IDLE_SECONDS))
+                time.sleep(min(left_seconds, 0.005))
                 continue
             for key, _ in self._selector.select(min(left_seconds, _TICK_SECONDS)):
                 try:

@@ -69,8 +69,6 @@ Progress = Callable[[str], None]
 
 BY_HAND = "generate-agents-md"
 """Stands for a harness in the records of files that a person named."""
-_AT_WORK_MS = 60_000
-"""A session in which something was said within this time counts as still running."""
 
 
 def _silent(_: str) -> None:
@@ -858,7 +856,8 @@ class Memory:
         over. Whoever `recovers` one is given its last messages, also if no hook has told of it."""
         io = self.handing_over_io()
         if recovers:
-            at_work_ms = self.clock.now_ms() - _AT_WORK_MS if self.caller.is_agent else None
+            # A session in which something was said within a minute counts as still running.
+            at_work_ms = self.clock.now_ms() - 60_000 if self.caller.is_agent else None
             io = evolve(io, recovers=True, rested_by_ms=at_work_ms)
         if session_id is None:
             return late.handing_over.take_newest(

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 MAX_PAYLOAD_BYTES = 8 << 20
 """Input beyond this is read and discarded, so that the harness never writes into a closed pipe."""
 MAX_DRAINED_BYTES = 256 << 20
-STDIN_SECONDS = 2.0
 QUIET_SECONDS = 0.2
 """How long to wait for the end of stdin after a possible last brace: an open stdin must not delay the session's end."""
 
@@ -127,7 +126,7 @@ def _read_stdin() -> bytes:
     from select import select
 
     is_file = stat.S_ISREG(os.fstat(0).st_mode)
-    deadline = time.monotonic() + STDIN_SECONDS
+    deadline = time.monotonic() + 2.0
     chunks: list[bytes] = []
     kept = drained = 0
     while drained < MAX_DRAINED_BYTES:

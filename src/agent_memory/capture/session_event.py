@@ -88,8 +88,6 @@ _COPILOT_EVENTS = {
 }
 """The event of a Copilot payload without a name, by a key that only this event has."""
 
-_OWN_SHAPES = ("amp", "opencode", "pi")
-"""Only our own plugins send these."""
 
 PAYLOAD_KEYS = frozenset(
     [
@@ -119,7 +117,7 @@ def true_harness(named: str, payload: "dict[str, object]") -> str:
     """Returns the harness whose payload this is, by its own marks: Cursor and Copilot run the hooks installed for
     Claude Code, Codex can load its plugins, Gemini imports its hooks. So a session that two hooks report is still one.
     """
-    if named in _OWN_SHAPES:
+    if named in ("amp", "opencode", "pi"):  # only our own plugins send these
         return named
     if "cursor_version" in payload or ("conversation_id" in payload and "generation_id" in payload):
         return "cursor"

@@ -458,8 +458,6 @@ _UNFINISHED = {
     "CHERRY_PICK_HEAD": "cherry-pick",
     "REVERT_HEAD": "revert",
 }
-_DETACHED = 1
-"""The exit code of `git symbolic-ref --quiet` if HEAD is not on a branch; any other but 0 means damage."""
 # Asks about a path that is never tracked, so that git reads history and index, but not fifty thousand files.
 _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--", _GIT)
 
@@ -478,7 +476,8 @@ def check_repository(git: GitProcess, *, has_notes: bool) -> Iterator[Finding]:
     status = git.run(*_STATUS)
     unmerged = git.run("ls-files", "-z", "--unmerged") if status.ok else status
     head = git.run("symbolic-ref", "--quiet", "--short", "HEAD")
-    if not unmerged.ok or head.status > _DETACHED:
+    # The exit code of `git symbolic-ref --quiet` if HEAD is not on a branch; any other but 0 means damage.
+    if not unmerged.ok or head.status > 1:
         failed = head if unmerged.ok else unmerged
         said = one_line(failed.stderr, 160) or f"status {failed.status}"
         words = f"Git cannot read the history ({said}); the next run repairs it, or moves it aside and starts a new one"

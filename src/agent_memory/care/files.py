@@ -207,8 +207,6 @@ def _content_of(path: str) -> bytes:
 
 # -- what git keeps ---------------------------------------------------------------------------------------------------
 
-_BATCH_BYTES = 4 << 20
-"""Objects are requested in batches of about this size."""
 _LISTED = ("--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname) %(objectsize)")
 _ORIGINS = ("--all", "--reflog", "--reverse", "--raw", "-m", "-z", "--no-abbrev", "--no-renames", "--format=%x01%H")
 
@@ -220,7 +218,8 @@ _Object = tuple[str, int, bool]
 def _finds_among(objects: list[_Object], git: GitProcess) -> Iterator[SecretFind]:
     found: list[tuple[str, bool, Counter[str]]] = []
     totals = accumulate(size_bytes for _, size_bytes, _ in objects)
-    for _, group in groupby(zip(objects, totals, strict=True), key=lambda each: each[1] // _BATCH_BYTES):
+    # Objects are requested in batches of about this size.
+    for _, group in groupby(zip(objects, totals, strict=True), key=lambda each: each[1] // (4 << 20)):
         batch = [each for each, _ in group]
         held = contents_of(git, [name for name, _, _ in batch])
         for name, _, is_blob in batch:  # an object pruned meanwhile holds nothing

@@ -63,9 +63,6 @@ from agent_memory.store.store_database import DIRECTORY as CACHE, NAME, Followed
 from agent_memory.store.transaction import Transactions
 from agent_memory.text.ids import is_id, slug_of
 
-PURGING = "agent_memory.care.purging"
-"""The module that rewrites the git history, in a process of its own."""
-
 
 @frozen
 class Forgetter:
@@ -253,7 +250,7 @@ class Forgetter:
         self.publish()
         if work.purge:
             with writes.locks.write():
-                purge_history(self.git, (PURGING, self._real))
+                purge_history(self.git, ("agent_memory.care.purging", self._real))
                 # Repositories that could not be read were moved aside.
                 for name in names_in(self._real, lambda name: name.startswith(".git.broken-")):
                     remove_directory(self._real, name)

@@ -34,7 +34,6 @@ from agent_memory.text.instants import DAY_MS, day_of, ms_of
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.plain_text import counted
 
-_SEVERAL = 3
 WEEK_MS = 7 * DAY_MS
 
 
@@ -119,7 +118,7 @@ class Health:
             what = "last run" if last is self.last_runs[0] else f"last {last.machine}"
             if last.result != "completed":
                 found.append(f"the {what} {last.result}: {last.error}")
-            elif len(refused) == len(last.sessions) >= _SEVERAL:  # not the fault of one session any more
+            elif len(refused) == len(last.sessions) >= 3:  # not the fault of one session any more
                 found.append(f"the {what} failed for all of its {len(refused)} sessions; the last: {refused[-1]}")
         for kind, injects in (("capture", False), ("injection", True)):
             if missed := [each for each in self.hook_problems if (each.act == "inject") is injects]:

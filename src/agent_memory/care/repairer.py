@@ -232,9 +232,6 @@ def _changes(root: str, repair: NoteRepair, planned: Mapping[str, FileState]) ->
 
 # -- frontmatter that was lost ----------------------------------------------------------------------------------------
 
-_LOOKED_BACK = 20
-"""Commits of one file. The last but one has the frontmatter, unless the loss went unnoticed through many edits."""
-
 
 def restore_head(git: GitProcess, locks: Locks, path: str) -> bool:
     """Returns whether the note (its path below the root) has its last recorded frontmatter again."""
@@ -258,7 +255,8 @@ def restore_head(git: GitProcess, locks: Locks, path: str) -> bool:
 
 
 def _last_block(git: GitProcess, path: str) -> str | None:
-    for commit in git.run("log", f"--max-count={_LOOKED_BACK}", "--format=%H", "--", path).stdout.decode().split():
+    # The last commit but one has the frontmatter, unless the loss went unnoticed through many edits.
+    for commit in git.run("log", "--max-count=20", "--format=%H", "--", path).stdout.decode().split():
         text = git.run("show", f"{commit}:{path}").stdout.decode("utf-8", "replace")
         with suppress(NotReadable):
             if (block := split_note(text).block) is not None:

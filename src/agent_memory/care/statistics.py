@@ -19,7 +19,6 @@ from agent_memory.text.instants import DAY_MS, day_of
 
 LARGEST_DAYS = 3_650
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
-_WENT_WELL = ("completed", "unfinished")
 
 Counts = tuple[tuple[str, int], ...]
 """How often each of some names occurs; most frequent first, unless said otherwise."""
@@ -104,7 +103,7 @@ def statistics_of(
         "deliveries": _counted(each.harness for each in deliveries),
         "sessions": _counted(session.verdict for run in runs for session in run.sessions),
     }
-    failed = (each for each in runs if each.result not in _WENT_WELL)
+    failed = (each for each in runs if each.result not in ("completed", "unfinished"))
     days = {
         "notes": created,
         "known": tuple(accumulate(created, initial=sum(day < period.start for day in born)))[1:],

@@ -48,8 +48,6 @@ def cut(text: str, room: int) -> str:
 
 
 _GAP = "  "
-_ENOUGH_CELLS = 36
-"""If the last column has less, other columns give way."""
 _LEAST_CELLS = 8
 
 
@@ -67,7 +65,7 @@ def table_lines(
         return line_cells - sum(cells + len(_GAP) for cells, _ in columns[:-1])
 
     for heading in give_way:
-        if room() >= min(_ENOUGH_CELLS, columns[-1][0]):
+        if room() >= min(36, columns[-1][0]):  # if the last column has less, other columns give way
             break
         columns = [(cells, column) for cells, column in columns if column[0] != heading]
     from wcwidth import ljust
@@ -397,10 +395,7 @@ def scope_of(given: str, here: str) -> str:
 # -- periods and days as people write them ----------------------------------------------------------------------------
 
 _PERIOD = r"(?a)(\d{1,6})\s*(m|h|d|w|y)"
-_DATE = r"(?a)\d{4}-\d\d-\d\d"
 _UNITS_MS = {"m": 60_000, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS, "y": 365 * DAY_MS}
-_LATEST_MS = 253_402_300_799_999
-"""The end of the year 9999, the last instant that can be written as a date."""
 
 
 def _now_ms() -> int:
@@ -431,12 +426,13 @@ def expiry_of(text: str, now_ms: int) -> Expiry:
     period_ms = _period_ms(word)
     if period_ms is not None:
         at_ms: int | None = now_ms + period_ms
-    elif re.fullmatch(_DATE, word):
+    elif re.fullmatch(r"(?a)\d{4}-\d\d-\d\d", word):
         midnight = ms_of(f"{word}T00:00")
         at_ms = None if midnight is None else midnight + DAY_MS - 1
     else:
         at_ms = ms_of(word)
-    if at_ms is None or at_ms > _LATEST_MS:
+    # The end of the year 9999, the last instant that can be written as a date.
+    if at_ms is None or at_ms > 253_402_300_799_999:
         expected = "expected a period such as 30d (m h d w y), a date such as 2026-12-31, or never"
         raise UsageInvalid(f"--expires is {text!r}, {expected}")
     if at_ms <= now_ms:

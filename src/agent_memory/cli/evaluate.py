@@ -20,8 +20,6 @@ from agent_memory.text.plain_text import counted, one_line
 _MOST_SHOWN = 10
 _QUESTIONS, _MOST_QUESTIONS = 10, 100
 _TEXT_CHARS = 120
-_FEW = 30
-"""Fewer cases than this are called a small number."""
 
 
 def configure_eval(parser: argparse.ArgumentParser) -> None:
@@ -115,7 +113,7 @@ def _recall(found: Replay) -> str:
         f"Recall: {found.told:,} of {of:,} known corrections told, {found.told / of:.0%}; anything from {low:.0%} to {high:.0%} "
         "is compatible with that."
     )
-    return f"{sentence} This is a small number: it shows that it works, not how well." if of < _FEW else sentence
+    return f"{sentence} This is a small number: it shows that it works, not how well." if of < 30 else sentence
 
 
 def _line(each: Corrected) -> str:

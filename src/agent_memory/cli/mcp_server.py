@@ -50,7 +50,6 @@ from agent_memory.serve.loopback import (
 
 MAX_LINE_BYTES = 4 << 20
 
-_MOST_CALLERS = 32
 
 _LISTED_TOOLS = wire.ListToolsResult(
     tools=[
@@ -144,7 +143,7 @@ class MemoryServer:
             try:
                 memory = self._callers.pop(caller, None) or self._memory.called_by(caller)
                 self._callers[caller] = memory
-                if len(self._callers) > _MOST_CALLERS:  # the latest are kept
+                if len(self._callers) > 32:  # the latest are kept
                     del self._callers[next(iter(self._callers))]
                 return act(memory)
             except Error:

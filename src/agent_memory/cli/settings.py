@@ -42,9 +42,6 @@ from agent_memory.text.plain_text import counted, one_line
 
 # -- config -----------------------------------------------------------------------------------------------------------
 
-_COLUMN_CHARS = 48
-"""Longer values are not cut to fit the columns."""
-
 
 _ACTS = {"get": ("KEY",), "set": ("KEY", "VALUE"), "unset": ("KEY",), "edit": ()}
 """The actions of `memory config`, and the words that follow."""
@@ -136,7 +133,8 @@ def _is_put(document: dict[str, Any], act: str, words: list[str], path: str) -> 
 
 def _config_lines(rows: list[tuple[str, Any, str]]) -> Iterator[str]:
     shown = [(key, one_line(json.dumps(value, ensure_ascii=False), 400), source) for key, value, source in rows]
-    widths = [min(_COLUMN_CHARS, max(len(row[column]) for row in shown)) for column in (0, 1)]
+    # Longer values are not cut to fit the columns.
+    widths = [min(48, max(len(row[column]) for row in shown)) for column in (0, 1)]
     home = home_of(os.environ)
     for key, value, source in shown:
         where = f"~{source[len(home) :]}" if source.startswith(f"{home}/") else source
@@ -308,11 +306,9 @@ def _state(config: TrustedConfig) -> str:
 
 # -- completions ------------------------------------------------------------------------------------------------------
 
-_SHELLS = ("bash", "zsh", "fish")
-
 
 def configure_completions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help="bash, zsh or fish")
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish")
     epilog = (
         "Prints a script that completes commands, options and values. Completing does not run memory.\n\n"
         "  bash  memory completions bash > ~/.local/share/bash-completion/completions/memory\n"

@@ -92,8 +92,6 @@ def _unshare(arguments: argparse.Namespace, console: Console) -> None:
 
 # -- merge-driver: what git calls when a person merges a store by hand (gitattributes(5), "custom merge driver") --------
 
-_IN_CONFLICT = 1
-
 
 def configure_merge_driver(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("base", metavar="BASE", help="%%O: the common ancestor; empty where there is none")
@@ -117,7 +115,7 @@ def _merge_driver(arguments: argparse.Namespace, console: Console) -> int:
         with as_store_io("write", path):
             replace_file(path, data)
     console.answer({"path": arguments.path, "conflicted": conflicted})
-    return _IN_CONFLICT if conflicted else 0
+    return 1 if conflicted else 0
 
 
 def _content(file: str) -> bytes:

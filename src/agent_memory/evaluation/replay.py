@@ -274,8 +274,6 @@ NEEDED = 20
 """Sessions in each group. With fewer, next to any difference may be chance."""
 _MOST_BY_CHANCE = 0.05
 _LEAST_TERMS = 3
-_SAME = 0.8
-"""The share of the longer question's words that two must have in common to be the same."""
 
 
 @frozen
@@ -353,7 +351,8 @@ def _repeated(history: History, earlier: list[frozenset[str]]) -> int:
     turns = (turn for each in episodes_of(history) for turn in (each.asked, each.closing) if turn)
     asked = {content_terms(each) for turn in turns for each in prose_sentences(turn.text) if each.endswith("?")}
     fit = [each for each in asked if len(each) >= _LEAST_TERMS]
-    known = [any(len(one & other) >= _SAME * max(len(one), len(other)) for other in earlier) for one in fit]
+    # Two are the same if they have most of the longer one's words in common.
+    known = [any(len(one & other) >= 0.8 * max(len(one), len(other)) for other in earlier) for one in fit]
     earlier += fit
     return sum(known)
 

@@ -15,8 +15,6 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 
 _CHUNK_BYTES = 256 * 1024
 
-MAX_VALUES_PER_LINE = 400_000
-"""A line with more JSON values would take hundreds of megabytes once parsed; no harness writes one."""
 
 LONG_STRING_BYTES = 400_000
 """A longer string is cut down to its two ends before it is parsed: decoded, it could take four times its size, and
@@ -26,8 +24,6 @@ _LARGE_LINE_BYTES = 1024 * 1024
 _STRING = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
 _PLAIN_RUN = re.compile(rb'[^"\\]{12}', re.DOTALL)
 
-_TRIES = 8
-"""How many candidate starts of an object after a stump are tried: each may cost a pass over the line."""
 
 _BEGINNING = re.compile(r'\{"')
 _DECODER = json.JSONDecoder()
@@ -95,7 +91,8 @@ def objects_in(line: bytes | bytearray, *, finished: bool = True) -> Objects:
     """
     if len(line) > _LARGE_LINE_BYTES:
         # Quotes inside strings are escaped, so text adds nothing but its brackets to this count.
-        if line.count(b',"') + line.count(b'{"') + line.count(b"[") > MAX_VALUES_PER_LINE:
+        # A line with more JSON values would take hundreds of megabytes once parsed; no harness writes one.
+        if line.count(b',"') + line.count(b'{"') + line.count(b"[") > 400_000:
             return Objects(broken=True, too_many_values=True)
         parts: list[bytes | bytearray] = []
         at = 0
@@ -147,7 +144,8 @@ def _after_stump(text: str, at: int, failed_at: int) -> int:
     # Cut inside a string or between values, parsing fails at the appended record's first brace or quote; cut inside a
     # word like `null`, before that; cut before a value, the appended record was taken for the value.
     beginnings = [text.rfind('{"', at + 1, failed_at + 2), text.find('{"', failed_at)]
-    beginnings += islice((found.start() for found in _BEGINNING.finditer(text, at + 1)), _TRIES)
+    # Few starts of an object after a stump are tried: each may cost a pass over the line.
+    beginnings += islice((found.start() for found in _BEGINNING.finditer(text, at + 1)), 8)
     for begins_at in beginnings:
         if begins_at >= 0:
             value, end, _ = _decode(text, begins_at)

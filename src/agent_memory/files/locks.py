@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WRITE_LIMIT_SECONDS = 30.0
-_FIRST_PAUSE_SECONDS = 0.001
 _LONGEST_PAUSE_SECONDS = 0.02
 
 
@@ -80,7 +79,7 @@ class Locks:
 def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
     """Returns whether it got the lock `kind` (`LOCK_EX` or `LOCK_SH`) on an open file in time; 0 seconds means at once."""
     deadline = time.monotonic() + limit_seconds
-    pause = _FIRST_PAUSE_SECONDS
+    pause = 0.001
     while True:
         try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)

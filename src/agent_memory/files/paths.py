@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from agent_memory.text.json_codec import Documents
 
 MAX_NAME_BYTES = 255
-_CHUNK_BYTES = 1 << 16
 
 
 @frozen
@@ -188,7 +187,7 @@ def _read_all(descriptor: int, size: int, max_bytes: int) -> bytes:
     while left > 0 and (chunk := os.read(descriptor, min(left, wanted))):
         chunks.append(chunk)
         left -= len(chunk)
-        wanted = _CHUNK_BYTES
+        wanted = 1 << 16
     return b"".join(chunks)
 
 

@@ -52,7 +52,6 @@ _CHECKED_BYTES = 16 * 2**20
 _LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
 """Staged as new but gone, or in conflict: adding such a path would tell git that the person has resolved it."""
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
-_PATHS_FILE = "agent-memory-paths"
 _OWED = "runs/owed.json"
 
 
@@ -205,7 +204,7 @@ class GitRecorder:
         directory = directory_of(self._git)
         if any(exists(f"{directory}/{name}") for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD")):
             raise RecorderFailed("git commit", 128, "a merge or rebase by hand is not finished")
-        listed = directory / _PATHS_FILE
+        listed = directory / "agent-memory-paths"
         only = (f"--pathspec-from-file={listed}", "--pathspec-file-nul")
         said = message.encode("utf-8", "replace")
         words = ("commit", *options, "--quiet", "--no-verify", "--file=-", "--only", *only)

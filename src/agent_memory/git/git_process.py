@@ -32,7 +32,6 @@ _NOT_STARTED = 127
 _UNHEARD = 126
 TIMED_OUT = 124
 
-_PASSED = ("PATH", "TMPDIR", "TZ")
 _PASSED_OUT = (
     *("HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK"),
     *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
@@ -167,7 +166,7 @@ class GitProcess:
         return [*self._git(config), *located, *arguments]
 
     def _environment(self, author: tuple[str, str]) -> dict[str, str]:
-        passed = {name: self._environ[name] for name in _PASSED if name in self._environ}
+        passed = {name: self._environ[name] for name in ("PATH", "TMPDIR", "TZ") if name in self._environ}
         return {
             **passed,
             "LC_ALL": "C",
@@ -235,18 +234,11 @@ def failed(arguments: tuple[str, ...], output: GitOutput) -> RecorderFailed:
 # lock); a lock belongs to a person's git, or to nobody.
 
 
-STALE_SECONDS = 2.0
-"""The age from which a lock is stale if no git is running."""
-STALE_UNSEEN_SECONDS = 120.0
-"""The same if the running processes cannot be listed."""
 _LOCK_WAIT_SECONDS = 3.0
 """Longer than a lock takes to become stale, so that a run right after a crash removes it."""
-_LOCK_POLL_SECONDS = 0.1
 
 LOOSE_OBJECTS = 2_000
 """The number of loose objects from which they are packed: some months of daily work."""
-LOOSE_KIB = 128 << 10
-"""The size from which they are packed too: each commit of a large store leaves a list of all its names."""
 _LOOSE_SIZE = re.compile(rb"^size: ([0-9]{1,15})$", re.MULTILINE)
 
 
@@ -266,7 +258,7 @@ def make_ready(git: GitProcess, warn: Callable[[str], None] = lambda _: None) ->
         ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
         with as_store_io("unlock", str(git.directory)):
             while not remove_stale_locks(git.root, git.directory) and time.monotonic() < ends_at:
-                time.sleep(_LOCK_POLL_SECONDS)
+                time.sleep(0.1)
     problem = _problem(git)
     if problem is not None and is_directory(str(git.directory)):
         as_result(git.init)()  # the next check shows whether it helped
@@ -346,9 +338,9 @@ def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
     """Returns the locks that belong to nobody: all or none, since a running git may have created any of them. Raises an
     error (maybe an OSError) if a process that may be such a git could not be examined (P6)."""
     locks = lock_files(git_directory)
-    limit_seconds = STALE_SECONDS
+    limit_seconds = 2.0  # from this age on a lock is stale if no git is running
     if locks and not os.path.isdir("/proc/self"):
-        limit_seconds = STALE_UNSEEN_SECONDS
+        limit_seconds = 120.0  # the running processes cannot be listed
     elif locks:
         real = os.path.realpath(root)
         for name in filter(str.isdigit, os.listdir("/proc")):
@@ -380,7 +372,8 @@ def pack_history(root: Path, environ: Mapping[str, str]) -> None:
         return
     git = GitProcess(root, environ)
     found = _LOOSE_SIZE.search(git.run("count-objects", "-v").stdout)
-    is_large = found is not None and int(found[1]) >= LOOSE_KIB
+    # From 128 MiB on they are packed as well: each commit of a large store leaves a list of all its names.
+    is_large = found is not None and int(found[1]) >= (128 << 10)
     arguments = ("gc", *(() if is_large else ("--auto",)), "--quiet")
     output = git.run(*arguments, config=(f"gc.auto={LOOSE_OBJECTS}", "gc.autoDetach=false"))
     if not output.ok:

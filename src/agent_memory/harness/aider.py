@@ -49,13 +49,11 @@ from agent_memory.text.ids import IdSet
 
 CHAT_FILE = ".aider.chat.history.md"
 INPUT_FILE = ".aider.input.history"  # what was typed, each line behind a `+`, beside the chat history
-CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
 _TRACKED = "git tracks it, so others may have written it"
 
 
 _STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_WRITE_END = "  "
 _PROMPT = "#### "
 _NOTE = "> "
 _REPLY_END = "> Tokens: "  # stands after each reply, also after one that was broken off inside a code block
@@ -76,7 +74,7 @@ def blocks_in(lines: Iterable[str], wants: Callable[[str], bool]) -> Iterator[tu
     note_lines = 0  # of a write of aider's that has not come to its end
     for line in lines:
         started = _STARTED.fullmatch(line) if after_blank else None
-        ends = line.endswith(_WRITE_END)
+        ends = line.endswith("  ")
         if started is None and not is_wanted:
             after_blank = not line.strip()
             continue
@@ -119,7 +117,6 @@ def blocks_in(lines: Iterable[str], wants: Callable[[str], bool]) -> Iterator[tu
 # -- the runs ---------------------------------------------------------------------------------------------------------
 
 _RUN_ID = re.compile(r"(\d{8}T\d{6})-[0-9a-f]{8}", re.ASCII)
-_CLOCK = "%Y-%m-%d %H:%M:%S"
 
 _REASONING = re.compile(r"<(thinking-content-[0-9a-f]+)>.*?(?:</\1>|\Z)", re.DOTALL)
 # Commands whose arguments are words to the agent, and what only sets aider itself, or runs something.
@@ -151,7 +148,7 @@ def run_of(started: str, first_prompt: str) -> Run:
     """Returns the run that was started then (`2026-02-13 14:30:05`, local time) with this prompt."""
     digest = blake2b(first_prompt[:500].encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     try:
-        at_ms = int(time.mktime(time.strptime(started, _CLOCK))) * 1000
+        at_ms = int(time.mktime(time.strptime(started, "%Y-%m-%d %H:%M:%S"))) * 1000
     except (ValueError, OverflowError):
         at_ms = None
     return Run(f"{_stamp(started)}-{digest}", at_ms)
@@ -244,7 +241,7 @@ class AiderChats(files.Sessions):
 
     def __init__(self, given: files.Surroundings) -> None:
         self.given = given
-        named = given.environ.get(CHAT_FILE_VARIABLE, "")
+        named = given.environ.get("AIDER_CHAT_HISTORY_FILE", "")
         self.named_file = named if named.startswith("/") else None
 
     @classmethod

@@ -87,7 +87,6 @@ _NOTE_TO_AGENT = "\n\nNote: The user's next message may contain a correction"  #
 _CALL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _HIDING_FLAGS = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 _PROMPTS_APART = 3  # a copy of a prompt comes sooner: by the third after its first record the words were typed again
-_WAITING = 200
 _MOST_PLACES = _MOST_BEFORE = 20
 _MOST_REMEMBERED = 1_000
 _QUESTION_TOOL = "AskUserQuestion"
@@ -118,7 +117,7 @@ class ClaudeSession(Session):
         self._branches = Branches()
         self._abandoned = bytearray()
         self._retracted: set[str] = set()
-        self._waiting: deque[str] = deque(maxlen=_WAITING)  # prompts that were typed while the agent worked
+        self._waiting: deque[str] = deque(maxlen=200)  # prompts that were typed while the agent worked
         # How many more prompts a copy of each of them is expected for, and the record that it was heard in.
         self._heard: dict[str, tuple[int, str]] = {}
         self._pull_requests = IdSet()

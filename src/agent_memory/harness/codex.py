@@ -131,9 +131,7 @@ _OUTPUTS = (
 )
 _TURN_BEGINS = ("turn_context", "event_msg/task_started")
 _TASK_ENDS = ("event_msg/task_complete", "event_msg/turn_complete")
-_RECENT = 60
 _WHOLE_CHARS = 60  # of a text so long, its beginning is a copy of it: some carriers only have citations at the end
-_MAX_PRELUDE = 20
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -162,7 +160,7 @@ class CodexSession(Session):
         self._prompts = 0
         self._rolled_back: set[int] = set()
         self._forked_at_ms: int | None = None  # when a fork was made, as long as its parent's lines come
-        self._prelude: deque[Line] = deque(maxlen=_MAX_PRELUDE)  # prompts before what may be the fork's first turn
+        self._prelude: deque[Line] = deque(maxlen=20)  # prompts before what may be the fork's first turn
         self._thread_id: str | None = None
         self._scripted = False  # no person types in it: `codex exec`, a server's client, a sub-agent
         self._prompted: set[bool] = set()  # whether prompts came from programs
@@ -307,7 +305,7 @@ class CodexSession(Session):
         """Tells the first record of some words from the copies of it in records of other kinds (`carrier`): within one kind
         the same words, said again, are said again. Only the last sixty different words are compared."""
         key = " ".join(text[:4_000].split())
-        recent = self._said.setdefault(whose, deque(maxlen=_RECENT))
+        recent = self._said.setdefault(whose, deque(maxlen=60))
         for heard, carriers in recent:
             shorter, longer = sorted((heard, key), key=len)
             is_copy = shorter == longer or (len(shorter) >= _WHOLE_CHARS and longer.startswith(shorter))

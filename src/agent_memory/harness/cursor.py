@@ -133,7 +133,6 @@ _RESULTS = ("tool_result", "tool-result")
 _SILENT_BLOCKS = ("thinking", "redacted_thinking", "reasoning")
 _REDACTED = "[REDACTED]"
 _NUMBERED = {1: "user", 2: "assistant"}
-_PENDING_CALLS = 1_000
 
 
 class CursorSession(Session):
@@ -148,7 +147,7 @@ class CursorSession(Session):
         self._tags_expected = False
         self._last_prompt: list[get.Json] = []
         self._mid_turn = False  # the agent called a tool, and the turn has not ended since
-        self._pending: deque[str] = deque(maxlen=_PENDING_CALLS)
+        self._pending: deque[str] = deque(maxlen=1_000)
         self._answers_due = self._answers_seen = False
 
     def take(self, value: get.Json) -> None:

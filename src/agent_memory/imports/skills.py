@@ -31,10 +31,6 @@ from agent_memory.text.plain_text import counted, first_few
 
 SOURCE = "skills"
 _LEAST_SESSIONS, _LEAST_STEPS, _LEAST_OWN, _MOST_STEPS = 3, 3, 2, 8
-_MOST_WAITING = 3
-"""How many undecided proposals a repository has at most: more would not be looked at."""
-_MOST_BYTES = 8 << 20
-"""How much of the kept histories is read, packed, the newest first: about a hundred sessions."""
 _MOST_SOURCES, _NAME_CHARS = 6, 64
 
 _LOOKS = re.compile(
@@ -109,7 +105,7 @@ def proposals(
                 for steps in known[scope]
             )
             if (
-                waiting[scope] < _MOST_WAITING
+                waiting[scope] < 3  # more undecided proposals of a repository would not be looked at
                 and not is_known
                 and not any(all(each in text for each in names) for text in told)
             ):
@@ -192,7 +188,8 @@ def _sessions(
     """Yields the newest sessions of a repository that took steps, with its scope and the session's directory. A record
     that is in two sessions, of which one continues the other, counts for the newest."""
     parts = {name: list(names) for name, names in groupby(sorted(kept.looks()), lambda name: name.partition(".")[0])}
-    room, seen = _MOST_BYTES, set[str]()
+    # So much of the kept histories, packed, is read, the newest first: about a hundred sessions.
+    room, seen = 8 << 20, set[str]()
     for session in reversed(unwrap(kept.sessions())):
         room -= session.size_bytes
         if room < 0:

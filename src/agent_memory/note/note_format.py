@@ -52,8 +52,6 @@ from agent_memory.text.value_rules import shown
 # copied to (P15).
 
 MAX_NAME_BYTES = 200
-MAX_TITLE_BYTES = 120
-"""The limit for a title beside tags; without tags it may use all the room."""
 
 NOTE_ENDING = ".md"
 UNTITLED = "untitled"
@@ -78,7 +76,7 @@ def file_name_of(meta: Meta) -> str:
     ending = f" {meta.id}{NOTE_ENDING}"
     room = MAX_NAME_BYTES - len(ending) - len(_SEPARATOR)
     tags = tuple("".join(filter(_is_safe, tag)) for tag in normal_tags(meta.tags))
-    max_bytes = MAX_TITLE_BYTES if tags else room
+    max_bytes = 120 if tags else room  # the limit for a title beside tags; without tags it may use all the room
     words = " ".join(clean_text(meta.title).split())
     for pattern, readable in _SEPARATORS:
         words = re.sub(pattern, readable, words)

@@ -60,8 +60,6 @@ class TagVocabulary:
 
 _SEPARATORS = re.compile(r"[-.]+")
 _DIGITS = re.compile(r"\d+")
-_LEAST_CHARS_OF_A_SLIP = 6
-"""In shorter words one more letter makes another word: `ios` and `iot`."""
 
 
 def alike(tags: Iterable[str]) -> Mapping[str, frozenset[str]]:
@@ -79,7 +77,7 @@ def alike(tags: Iterable[str]) -> Mapping[str, frozenset[str]]:
             near[one].add(other)
     by_rest: dict[str, set[str]] = defaultdict(set)
     for word in by_letters:
-        if len(word) >= _LEAST_CHARS_OF_A_SLIP:
+        if len(word) >= 6:  # in shorter words one more letter makes another word: `ios` and `iot`
             for rest in (word, *(word[:at] + word[at + 1 :] for at in range(len(word)))):
                 by_rest[rest].add(word)
     pairs = {pair for near in by_rest.values() for pair in permutations(near, 2)}

@@ -22,8 +22,6 @@ from agent_memory.note.note import StoredEntry
 from agent_memory.text.tables import read_table
 
 MAX_TERM_CHARS = 64
-_MAX_SPLIT_CHARS = 40
-"""A longer run of letters and digits is a key or a hash, not an identifier of several words."""
 _MAX_CHUNK_CHARS = 256
 """A longer one is split into pieces of this size."""
 _CACHED_CHUNKS = 1 << 16
@@ -223,7 +221,7 @@ def _whole(text: str) -> str:
 
 def _words(part: str) -> list[str]:
     """Returns the words of an identifier: two for `retryPolicy`, two for `utf8`, one for `a1b2c3`, which is a name."""
-    if len(part) > _MAX_SPLIT_CHARS:
+    if len(part) > 40:  # a longer run of letters and digits is a key or a hash, not an identifier of several words
         return [part]
     words: list[str] = []
     for word in _CAMEL.split(part):

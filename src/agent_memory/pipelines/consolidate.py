@@ -177,8 +177,6 @@ def why_forgotten(io: ConsolidateIo, entry: InboxEntry) -> str | None:
 
 
 TIMEOUTS_THAT_PAUSE = 2
-WHOLE_SESSION_SHOWN_CHARS = 200_000
-"""The room for notes in full, for an agent that takes a session whole."""
 NEW_NOTES_CHARS = 12_000
 """The room for notes that earlier parts of a session may have brought, in full and in the catalog."""
 
@@ -293,7 +291,7 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
 
     limit = io.agent.max_prompt_chars
     if limit is None:  # nor is it shown a catalog
-        shown = shown_of(ranked, WHOLE_SESSION_SHOWN_CHARS)
+        shown = shown_of(ranked, 200_000)  # the room for notes in full, for an agent that takes a session whole
         return _ask(io, run, evolve(work, windows=(history,)), shown, lambda _: "")
     catalog = catalog_of(ranked, entries, work.scope)
     try:

@@ -49,9 +49,6 @@ from agent_memory.store.store_files import Store
 from agent_memory.store.usage_ledger import UsageLedger
 from agent_memory.text.instants import DAY_MS
 
-WHOLE_STORE_SHOWN_CHARS = 4_000_000
-"""The room for notes in full, for an agent that reads values and not a prompt."""
-
 
 @frozen
 class DefragIo:
@@ -105,7 +102,8 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
     new_first = evolve(analysis, findings=candidates.new_first(scan.memo.judged))
     limit = io.agent.max_prompt_chars
     budget = None if limit is None else unwrap(plan_defrag_budget(io.prompt_template, limit, catalog))
-    room = WHOLE_STORE_SHOWN_CHARS if budget is None else budget.shown_chars
+    # The room for notes in full, for an agent that reads values and not a prompt.
+    room = 4_000_000 if budget is None else budget.shown_chars
     wanted = most_urgent_ids(new_first, live, room, scan.tiers)
     opened = wanted
     if io.agent.status is Status.CAPTURED:  # for most notes the built-in needs no body

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from agent_memory.store.kept_histories_files import KeptHistories
     from agent_memory.store.recorded_writes import RecordedWrites
 
-_MOST_TRIED = 20
-"""How many of the newest sessions of a place are tried, should some be automated, empty or gone."""
-
 
 @frozen
 class HandingOverIo:
@@ -124,7 +121,8 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
             is_at_work = taken is not None and io.rested_by_ms is not None and taken.ended_at_ms > io.rested_by_ms
             if taken is not None and not is_at_work and _scope_of(io, taken.entry) == scope:
                 return taken
-        if len(tried) == _MOST_TRIED:
+        # Of the newest sessions of a place some may be automated, empty or gone.
+        if len(tried) == 20:
             break
     raise trouble or UsageInvalid("No session here can be handed over", "Name one with --session.")
 

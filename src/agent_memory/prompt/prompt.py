@@ -257,8 +257,6 @@ _MAX_LINE_CHARS = 1_000
 _MAX_TITLE_CHARS = 140
 _MAX_DESCRIPTION_CHARS = 160
 _MAX_TAGS = 6
-_FACTS_CHARS = 110
-"""The size of a catalog line's facts: id, kind, tiers, origin, size, reads, dates, marks, and separators."""
 
 
 @frozen
@@ -415,7 +413,8 @@ def _estimated_chars(listed: Listed) -> int:
     meta = listed.meta
     tags = sum(len(tag) + 1 for tag in meta.tags[:_MAX_TAGS])
     title, description = min(len(meta.title), _MAX_TITLE_CHARS), min(len(meta.description), _MAX_DESCRIPTION_CHARS)
-    return _FACTS_CHARS + tags + title + description
+    # A catalog line has 110 characters of facts: id, kind, tiers, origin, size, reads, dates, marks, and separators.
+    return 110 + tags + title + description
 
 
 def _marks(listed: Listed) -> Iterator[str]:

@@ -15,7 +15,6 @@ from agent_memory.text.json_shape import is_list, is_object
 
 _MAX_BYTES = 4 << 20
 TRUNKS = ("refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master", "refs/heads/trunk")
-_GONE = "[gone]"
 
 Unmerged = Mapping[str, frozenset[str]]
 """The branches of each project that are not merged, by scope."""
@@ -58,7 +57,7 @@ def look_for_unmerged(root: str, notes: Iterable[Listed], environ: Mapping[str, 
                 frozenset(
                     ref.split("/", 2 if ref.startswith("refs/heads/") else 3)[-1]
                     for ref, _, track in (line.partition("\t") for line in each.splitlines())
-                    if track != _GONE
+                    if track != "[gone]"
                 )
                 for each in answers
                 if each is not None

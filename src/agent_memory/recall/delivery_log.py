@@ -34,7 +34,6 @@ MAX_BYTES = 512 * 1024
 """The size limit of each of the two files; the older one is dropped when the newer one is full."""
 
 LOCK_SECONDS = 1.0
-_POLL_SECONDS = 0.01
 COMMAND = "command"
 """A delivery by `memory inject` itself, not by a hook."""
 
@@ -104,7 +103,7 @@ class DeliveryLog:
             try:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                time.sleep(_POLL_SECONDS)
+                time.sleep(0.01)
             except OSError:  # a file system without locks
                 break
             else:

@@ -39,13 +39,9 @@ _MOST_NAMES = 40
 """How many files of one note are looked for."""
 _MOST_CHARS = 200
 _MOST_TEXT = 1 << 16
-_MOST_ARGUMENTS = 1_000_000
-"""How many characters of paths git is given."""
 _FEW_REMOVED = 20
 _MOST_MOVES = 4
 """How often a file may have been renamed since."""
-_MOST_KEPT = 5_000
-"""How many objects are remembered."""
 _MOST_BYTES, _MOST_READ = 1 << 18, 1 << 20
 """How much of a file, and of all, is read to look for words."""
 _MANIFESTS = (
@@ -175,7 +171,7 @@ class _Facts:
         from contextlib import suppress
 
         self.before, objects, self.later, *since = read_kept(self.root, self.place) or ("", {}, {})
-        if self.before and len(objects) < _MOST_KEPT:
+        if self.before and len(objects) < 5_000:
             is_same, commits = self.before == self.head, _commits(since[-1])
             if not is_same and self.before not in commits:
                 objects = {key: each for key, each in objects.items() if not key.startswith(self.before)}
@@ -294,7 +290,7 @@ class _Facts:
             return
         # Few removed files are compared at once; to pick the names out of a large tree takes longer.
         paths = (*names, *added) if among or listed.count("D") > _FEW_REMOVED else ()
-        if sum(map(len, paths)) > _MOST_ARGUMENTS:
+        if sum(map(len, paths)) > 1_000_000:  # too long for a command
             raise _Silent
         shown = "-M", "--name-status", "--diff-filter=R"
         said = self.ask("--literal-pathspecs", *options, *shown, "--", *paths, told=pairs)

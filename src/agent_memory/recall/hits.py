@@ -23,8 +23,6 @@ _MOST_CHARS = 1 << 20
 _LONG_CHUNK_CHARS = 40
 _MOST_HITS_INSIDE = 500
 _CUT = "…"
-_CONTEXT_SHARE = 4
-"""A passage shows about a quarter of its length before its first hit."""
 
 _NOISE = re.compile(
     r"""
@@ -88,7 +86,8 @@ def _best_passage(line: str, worth: Mapping[str, float]) -> tuple[float, Snippet
     if not hits:
         return None
     first, last, value = _densest(hits)
-    before = (SNIPPET_CHARS - (hits[last].end - hits[first].start)) // _CONTEXT_SHARE
+    # A passage shows about a quarter of its length before its first hit.
+    before = (SNIPPET_CHARS - (hits[last].end - hits[first].start)) // 4
     shown, start, shift = _from(line, max(0, hits[first].start - max(before, 0)), hits[first].start)
     end = len(shown) - (start + len(shown) - shift < len(line))
     moved = ((hit.start - start + shift, hit.end - start + shift) for hit in hits[first:])

@@ -48,10 +48,6 @@ if TYPE_CHECKING:
     from agent_memory.ports import Clock, Notes
     from agent_memory.recall.embedding import IndexedMeanings
 
-_CANDIDATES = 1_000
-"""How many notes with words of the query are scored; more if more hits are wanted."""
-_NEAREST = 100
-"""How many notes are considered for their meaning alone."""
 _LEAST_COSINE = 0.3
 """The least cosine of a note that is found by its meaning alone. Of the right notes in three data sets
 (`bench.retrieval`) none was farther; of those nearest to ten questions about anything but code, nearly all were."""
@@ -127,7 +123,8 @@ class Searching:
         index, now_ms = self.index, self.clock.now_ms()
         ids, words = ids_in(request.query), query_words(request.query)
         periods = periods_in(request.query, now_ms)
-        matches = unwrap(index.match(words, max(_CANDIDATES, 2 * request.limit), request))
+        # So many notes with words of the query are scored; more if more hits are wanted.
+        matches = unwrap(index.match(words, max(1_000, 2 * request.limit), request))
         nearness = self._nearness(request, matches)
         if not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC:
             matches = evolve(matches, scores={}, matched=0)
@@ -164,7 +161,7 @@ class Searching:
         likely = [number for number, cosine in nearness.cosines.items() if cosine > 0]
         nearest = list(unwrap(self.index.among(request, likely))) if likely else []
         nearest.sort(key=lambda number: (nearness.deviations[number], number), reverse=True)
-        nearest = nearest[: max(_NEAREST, request.limit)]
+        nearest = nearest[: max(100, request.limit)]  # these are considered for their meaning alone
         own = {number: words.get(number, 0.0) + meaning.get(number, 0.0) for number in (*words, *nearest)}
         lending = [each for each in own if each in words or nearness.cosines.get(each, 0.0) >= _LEAST_COSINE]
         # The best lend a share of their score to the notes around them.

@@ -31,8 +31,6 @@ SAME_SHARE = 0.6
 MENTION_SHARE = 0.6
 """The share of a note's statements that another text must hold to be mentioned to the person."""
 
-_TELLING_TERMS = 4
-"""A line with fewer content words does not prove that a text was made from it."""
 
 REASON = "it was forgotten (`memory forget`)"
 REJECTED = "you rejected it (`memory review`)"
@@ -255,7 +253,8 @@ class TraceWords:
         if any(title in text for title in titles):
             return True
         said = content_terms(text)
-        return any(len(line.terms) >= _TELLING_TERMS and line.terms <= said for line in self.statements)
+        # A line with fewer content words does not prove that a text was made from it.
+        return any(len(line.terms) >= 4 and line.terms <= said for line in self.statements)
 
 
 def forgetful_message(message: str, words: TraceWords, *, touched: bool) -> str:

@@ -22,8 +22,6 @@ MOST_SHOWN = 12
 _SHARE_OF_BEST = 0.35
 """A note much less related than the best one is only listed in the catalog."""
 
-NOTE_OVERHEAD_CHARS = 320
-"""The most characters that a prompt puts around a note that it shows in full: fences, dates, names of fields."""
 
 _SAME_SESSION = 1_000.0
 _WIDELY_USED, _FEW_ENTRIES = 0.5, 10
@@ -103,7 +101,8 @@ def choose_shown(stored: Iterable[StoredEntry], max_chars: int) -> tuple[StoredE
 def note_chars(meta: Meta, body_chars: int) -> int:
     """Returns how many characters a note may take in a prompt that shows it in full."""
     texts = (meta.title, meta.description, meta.scope, *meta.tags)
-    return NOTE_OVERHEAD_CHARS + sum(map(len, texts)) + len(meta.tags) + body_chars
+    # A prompt puts at most 320 characters around a note that it shows in full: fences, dates, names of fields.
+    return 320 + sum(map(len, texts)) + len(meta.tags) + body_chars
 
 
 def tag_vocabulary(live: Sequence[Listed], vocabulary: TagVocabulary | None = None, most: int = 100) -> tuple[str, ...]:

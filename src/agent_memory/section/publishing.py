@@ -180,8 +180,6 @@ KeepSections = Callable[[Sequence[SectionChange]], Result[None, Error]]
 MOST_BYTES_READ = 32 << 10
 """How much Codex reads of all its files together (`project_doc_max_bytes`)."""
 
-_ATTEMPTS = 3
-
 
 @frozen
 class _SectionPlan:
@@ -312,7 +310,7 @@ class Publisher:
             path = plan.target.path
             diff = "\n".join(difflib.unified_diff(before, after, path, path, lineterm=""))
             return evolve(_published(plan, "planned"), diff=diff)
-        return self._write(plan, keep, _ATTEMPTS)
+        return self._write(plan, keep, 3)
 
     def _write(self, plan: _SectionPlan, keep: KeepSections | None, attempts: int) -> PublishedTarget:
         """Writes the section; if somebody else wrote to the file meanwhile, plans it again from the present store."""

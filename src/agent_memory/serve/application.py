@@ -56,7 +56,6 @@ E = TypeVar("E", bound=StrEnum)
 MAX_BODY_BYTES = 1 << 20
 MOST_AT_ONCE = 64
 FORM_TOKEN_HEADER = "X-Form-Token"
-_MOST_SAID = 64
 
 _STRANGER = (
     "Open the address that `memory serve` prints. It opens one browser only: if it was used and not by you, end the "
@@ -316,7 +315,7 @@ class Page:
             if isinstance(answer, Done):
                 key = secrets.token_urlsafe(6)
                 self._said[key] = ([answer.sentence, *said], answer.undo)
-                if len(self._said) > _MOST_SAID:
+                if len(self._said) > 64:
                     del self._said[next(iter(self._said))]
                 back = answer.back if answer.back.startswith("/") and not answer.back.startswith(("//", "/\\")) else "/"
                 return RedirectResponse(f"{back}{'&' if '?' in back else '?'}{urlencode({'said': key})}", 303, _HEADERS)

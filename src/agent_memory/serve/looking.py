@@ -62,12 +62,11 @@ from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import cut_chars, one_line
 
 A_PAGE = 50
-_MOST_PAGES = 1_000_000
 
 
 def _part(asked: Asked, count: int) -> tuple[slice, dict[str, Any]]:
     """Returns which rows of so many to show, and what a template needs to lead to the others."""
-    number = min(asked.number("page", 1, _MOST_PAGES), max(1, ceil(count / A_PAGE)))
+    number = min(asked.number("page", 1, 1_000_000), max(1, ceil(count / A_PAGE)))
     others = {key: values[-1] for key, values in asked.fields.items() if key not in ("page", "said") and values[-1]}
     part = slice((number - 1) * A_PAGE, number * A_PAGE)
     return part, {"page": number, "pages": max(1, ceil(count / A_PAGE)), "count": count, "others": others}

@@ -42,7 +42,6 @@ _CODE_CHARS = 250
 _PATCH_FILE = re.compile(r"\*\*\* (?:(Add|Update|Delete) File|Move to): (.{1,1000})")
 _PATCH = "*** Begin Patch"
 _HUNK_CHARS = 2_000
-_MAX_FILES = 200
 _BRIEF_KEYS = (
     *("command", "cmd", "query", "pattern", "filePattern", "url", "description", "objective", "task", "question"),
     *("file_path", "notebook_path", "filePath", "path", "target_file", "skill", "plan", "prompt", "title"),
@@ -169,7 +168,7 @@ def tool_calls(name: str, arguments: Mapping[str, object]) -> tuple[ToolCall, ..
             files[-1][1].append(line)
         elif found is not None and found[1] is None and files:  # the file is moved
             files[-1] = (found[2].strip(), files[-1][1])
-        elif found is not None and len(files) < _MAX_FILES:
+        elif found is not None and len(files) < 200:
             files.append((found[2].strip(), []))
     calls = (tool_call("apply_patch", {"path": path, **changed_lines(lines)}) for path, lines in files)
     return tuple(calls) or (tool_call(name, arguments),)

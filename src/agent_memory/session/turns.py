@@ -176,8 +176,6 @@ def redact_history(history: History) -> History:
 
 TURN_OVERHEAD_CHARS = 60
 """The limit of what a prompt adds around a turn: number, role, day, what is missing, line ends."""
-CALL_OVERHEAD_CHARS = 20
-"""The limit of what a prompt adds around a tool call: name, dashes, line end."""
 
 MIN_WINDOW_CHARS = 2_000
 
@@ -204,9 +202,8 @@ _TEST_COMMAND = _TABLE.expression("test_command")
 
 def turn_chars(turn: Turn) -> int:
     """Returns how many characters this turn may take in a prompt."""
-    calls = sum(
-        CALL_OVERHEAD_CHARS + len(call.name) + len(call.brief) + len(call.path or "") for call in turn.tool_calls
-    )
+    # A prompt adds at most 20 characters around a tool call: name, dashes, line end.
+    calls = sum(20 + len(call.name) + len(call.brief) + len(call.path or "") for call in turn.tool_calls)
     if turn.role is Role.USER and pasted_review(turn.text):
         calls += sum(map(len, PASTED_MARKS)) + len(PASTED_MARKS)
     return TURN_OVERHEAD_CHARS + len(turn.tool_name or "") + len(turn.text) + calls

@@ -138,8 +138,6 @@ def arguments_of(job: Job, *, ticks: bool) -> tuple[str, ...]:
 
 # -- runs --------------------------------------------------------------------------------------------------------------
 
-MISSED = 3
-"""After this many intervals without a run something is wrong."""
 BUSY_CODE = 75
 
 
@@ -209,7 +207,8 @@ class JobHealth:
             times = "" if self.record.failures < 2 else f" ({self.record.failures} times in a row)"
             return f"the scheduled {self.name} failed{times}: {last.message or f'exit code {last.exit_code}'}"
         since_ms = self.installed_at_ms if last is None else max(last.started_at_ms, self.installed_at_ms)
-        if now_ms - since_ms > MISSED * self.interval_seconds * 1_000:
+        # After three intervals without a run something is wrong.
+        if now_ms - since_ms > 3 * self.interval_seconds * 1_000:
             seconds = (now_ms - since_ms) // 1_000
             unit = DAY if seconds >= 2 * DAY else HOUR if seconds >= 2 * HOUR else MINUTE
             mended_by = "" if self.scheduler is None else "; `memory schedule on` sets the schedule up again"
@@ -242,7 +241,6 @@ def is_due(record: JobRecord, now_ms: int, interval_seconds: int) -> bool:
 # -- what this machine remembers --------------------------------------------------------------------------------------
 
 INSTALLED, RECORD = Format(InstalledSchedule), Format(JobRecord)
-RUNS_KEPT = 50
 MAX_LOG_BYTES = 1 << 20
 
 
@@ -271,7 +269,7 @@ class ScheduleState:
                 before = self.record(job)
             except StateCorrupt:
                 before = NO_RUNS
-            self._record(job).write(recorded(before, run, RUNS_KEPT))
+            self._record(job).write(recorded(before, run, 50))
 
     def put_notice(self, notice: tuple[str, str] | None) -> None:
         """Keeps what the next command and the next session should be told (the session in our own words only: it is

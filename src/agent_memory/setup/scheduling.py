@@ -319,8 +319,6 @@ def render_plist(source: ScheduleSource, job: Job, place: Place) -> bytes:
 # -- systemd: quoting as in systemd.syntax(7), systemd.service(5) and systemd.unit(5) ----------------------------------
 
 _PLAIN = re.compile(r"[\w/.+@: -]+")
-_LONG_TICK_SECONDS = 20 * 60
-"""A shorter tick leaves less room for a delay than the source says."""
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "%": "%%"}
 
 
@@ -343,7 +341,8 @@ def render_service(source: ScheduleSource, job: Job, place: Place) -> str:
 def render_timer(source: ScheduleSource, job: Job) -> str:
     """Returns the systemd timer of a job; a tick that passed while the machine was off or asleep is made up for once."""
     tick = job.tick_seconds
-    delay = [("RandomizedDelaySec", f"{tick // 10}s"), ("AccuracySec", "1s")] if tick < _LONG_TICK_SECONDS else []
+    # A tick under 20 minutes leaves less room for a delay than the source says.
+    delay = [("RandomizedDelaySec", f"{tick // 10}s"), ("AccuracySec", "1s")] if tick < (20 * 60) else []
     timer = [("OnCalendar", calendars(tick)[0]), *_settings(source.systemd["Timer"]), *delay]
     install = [*_settings(source.systemd["Install"])]
     return _unit(

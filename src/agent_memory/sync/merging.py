@@ -49,8 +49,6 @@ from agent_memory.text.instants import latest, latest_end
 T = TypeVar("T")
 H = TypeVar("H", bound=Hashable)
 
-_MOST_LINES = 20_000
-
 
 def chosen(base: T | None, ours: T, theirs: T, both: Callable[[T, T], T], *, has_base: bool) -> T:
     """Returns the value of the side that changed it; if both did, what `both` makes of the two."""
@@ -117,7 +115,7 @@ def _stretches(
 
 def _places(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
     """Returns the positions of shared lines in the other text, by their positions in the one."""
-    if max(len(before), len(after)) > _MOST_LINES:
+    if max(len(before), len(after)) > 20_000:
         return {}
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     return {block.a + each: block.b + each for block in blocks for each in range(block.size)}

@@ -377,8 +377,6 @@ AGREED = "refs/agent-memory/agreed"
 
 _AT_WORK = "runs/syncing.json"
 _MADE = "refs/agent-memory/made"
-_NO = 1
-"""The exit code of git if the answer to a question is no."""
 
 
 @frozen
@@ -417,7 +415,7 @@ class Commits:
 
     def _asked(self, *words: str) -> GitOutput:
         output = self.git.run(*words)
-        if output.status not in (0, _NO):
+        if output.status not in (0, 1):  # 1: the answer to a question is no
             raise failed(words, output)
         return output
 

@@ -70,7 +70,6 @@ class Remark:
 PLAIN_MODES = ("100644", "100755")
 """Of regular files, as git writes them."""
 MAX_FILE_BYTES = 4 << 20
-_MAX_NAME_BYTES = 255
 _MAX_DEPTH = 8
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _OURS = re.compile(
@@ -128,7 +127,7 @@ def why_outside(path: str, leaf: Leaf) -> str | None:
     for name in names:
         encoded = name.encode("utf-8", "surrogateescape")
         is_text = encoded.decode("utf-8", "replace") == name and not _NOT_IN_NAMES.search(name)
-        if name in ("", ".", "..") or not is_text or len(encoded) > _MAX_NAME_BYTES:
+        if name in ("", ".", "..") or not is_text or len(encoded) > 255:
             return "not every system accepts its name"
         if name.startswith(".") and path != IGNORE_FILE:
             return "its name begins with a dot"

@@ -16,8 +16,6 @@ DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
 FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 """The first and the last millisecond of the years 1 to 9999, the range of `datetime`."""
-_FIRST_DAY = 719_163
-"""The ordinal of 1970-01-01, where day 1 is the first of January of year 1."""
 
 
 def latest(*instants: int | None) -> int | None:
@@ -49,7 +47,8 @@ def instant(at_ms: int) -> str:
 
 def day_of(at_ms: int) -> str:
     """Returns a day as `2026-02-13`, in UTC; for a number outside of the calendar the nearest day in it."""
-    return date.fromordinal(_FIRST_DAY + min(max(at_ms, FIRST_MS), LAST_MS) // DAY_MS).isoformat()
+    # 719,163 is the ordinal of 1970-01-01.
+    return date.fromordinal(719_163 + min(max(at_ms, FIRST_MS), LAST_MS) // DAY_MS).isoformat()
 
 
 def ms_in_name(name: str) -> int | None:

@@ -59,7 +59,6 @@ _EXPECTED: Mapping[Any, str] = {
 
 # -- text -------------------------------------------------------------------------------------------------------------
 
-MAX_DIGITS = 30
 MAX_DEPTH = 64
 
 
@@ -114,7 +113,7 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(digits: str) -> int:
-    if len(digits) > MAX_DIGITS:
+    if len(digits) > 30:
         raise NotJson(f"not JSON: a number has {len(digits):,} digits")
     return int(digits)
 
