@@ -413,7 +413,6 @@ def _alone(
 
 
 def _made(run: LoggedRun) -> tuple[str, ...]:
-    """Returns the ids of the notes that a run made."""
     return tuple(dict.fromkeys(id for action in run.actions for id in action.new_ids))
 
 

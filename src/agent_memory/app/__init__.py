@@ -301,7 +301,6 @@ class Memory:
 
     @property
     def runs(self) -> late.recorded_writes.ActRuns:
-        """Makes acts runs that can be undone."""
         return late.recorded_writes.ActRuns(
             self.writes, self.log, self.clock, self.new_run_id, lambda keep: self.publish(keep=keep)
         )

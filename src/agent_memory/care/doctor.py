@@ -230,7 +230,6 @@ class Doctor:
     health: Callable[[], Result[Health, Error]]
     scopes: Callable[[], Result[tuple[ScopeUse, ...], Error]]
     team: Callable[[], Team]
-    """The team's notes in the checkout here."""
     dry_publish: Callable[[], Result[Published, Error]]
     examination: Examination
 

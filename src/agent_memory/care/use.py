@@ -247,12 +247,10 @@ class NoteUse:
 
     @property
     def used_in(self) -> int:
-        """Returns how many sessions used it."""
         return sum(each.outcome in _USES for each in self.sessions)
 
     @property
     def unknown_in(self) -> int:
-        """Returns of how many sessions it is not known."""
         return sum(each.outcome is Outcome.UNKNOWN for each in self.sessions)
 
 
@@ -272,7 +270,6 @@ class Use:
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """Returns how many notes had each outcome."""
         found = Counter(each.outcome for each in self.notes)
         return {each.value: found[each] for each in Outcome}
 

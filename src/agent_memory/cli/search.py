@@ -175,7 +175,6 @@ def hit_lines(
 
 
 def closing_line(answer: SearchAnswer) -> str:
-    """Returns how many notes are shown, and which mode answered."""
     count = len(answer.hits)
     of = f" of {answer.matched:,} that match" if answer.matched > count else ""
     return f"{counted(count, 'note')}{of}, found {_HOW[answer.mode]} ({answer.mode.value})."

@@ -167,7 +167,6 @@ def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
 
 
 def newest_run(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> LoggedRun:
-    """Returns the newest of such runs."""
     found = next(filter(is_meant, unwrap(log.runs())), None)
     if found is None:
         raise RunNotFound("")

@@ -148,7 +148,6 @@ def is_ignored(path: str) -> bool:
 
 
 def is_bookkeeping(path: str) -> bool:
-    """Returns whether a path is one of `BOOKKEEPING`."""
     return path.split("/")[0] in BOOKKEEPING
 
 

@@ -341,7 +341,6 @@ class _Window:
         return retired
 
     def update(self, updates: Iterable[ProposedUpdate], targets: Targets) -> list[Change]:
-        """Returns the updates as changes."""
         changes: list[Change] = []
         for update in updates:
             try:

@@ -98,7 +98,6 @@ def score(meta: Meta, usage: Usage, now_ms: int) -> float:
 
 
 def score_parts(meta: Meta, usage: Usage, now_ms: int) -> ScoreParts:
-    """Returns the factors of `score`."""
     doublings = min((max(usage.count, 0) + 1).bit_length() - 1, _MOST_DOUBLINGS)
     changed_at_ms = max(meta.updated_at_ms, usage.last_at_ms or 0)
     steps = min(max(now_ms - changed_at_ms, 0) // (_STEP_DAYS * DAY_MS), _OLDEST_STEP)
@@ -118,7 +117,6 @@ def is_ageless(meta: Meta) -> bool:
 
 
 def tier_facts(meta: Meta, body_chars: int, usage: Usage, now_ms: int) -> TierFacts:
-    """Returns the facts of one live note."""
     return TierFacts(meta, body_chars, best_now(meta, now_ms), score(meta, usage, now_ms))
 
 

@@ -420,7 +420,6 @@ def is_waiting(trouble: Trouble, now_ms: int) -> bool:
 
 
 def is_exhausted(trouble: Trouble) -> bool:
-    """Returns whether the entry has used up its attempts."""
     return trouble.attempts >= MAX_ATTEMPTS
 
 

@@ -240,7 +240,6 @@ class TrustedConfig:
     trusted_at_ms: Instant
 
     def is_of(self, content: bytes) -> bool:
-        """Returns whether these are the bytes."""
         return self.sha256 == content_hash(content)
 
 

@@ -77,7 +77,6 @@ def hook_mark(harness: str, act: Act = "capture") -> str:
 
 
 def context_of(home: str, program: str, environ: Mapping[str, str]) -> Context:
-    """Returns the directories of this environment."""
     named: Mapping[str, Any] = harness_directories(home, environ)
     return Context(home=home, program=program, **named)  # pyright: ignore[reportArgumentType]
 

@@ -97,7 +97,6 @@ class Installation:
     """The section for a target at a path, in a repository or not."""
 
     def detected(self) -> tuple[str, ...]:
-        """Returns the harnesses that are on this machine."""
         path = self.environ.get("PATH", os.defpath)
         return tuple(
             name

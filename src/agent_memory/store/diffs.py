@@ -83,7 +83,6 @@ def note_changes(files: Sequence[FileChange]) -> tuple[NoteChange, ...]:
 
 
 def logged_changes(changes: Iterable[NoteChange]) -> tuple[LoggedAction, ...]:
-    """Returns the changes as actions of a report."""
     return tuple(logged_action(each.act, each.id, each.title) for each in changes if each.act != "version")
 
 
