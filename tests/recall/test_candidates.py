@@ -189,6 +189,14 @@ def test_one_word_or_everyday_words_do_not(prompt: str) -> None:
     assert not is_relevant(prompt, ZEBRA)
 
 
+def test_of_a_question_its_only_telling_word_does_where_the_head_has_it() -> None:
+    for asked in ("what was it with the zebra", "Which zebra did we use?", "is that the zebra?"):
+        assert can_connect(asked)
+        assert is_relevant(asked, ZEBRA)
+        assert not is_relevant(asked.replace("zebra", "lock"), ZEBRA)
+    assert not is_relevant("What do zebra and giraffe share?", ZEBRA)
+
+
 def test_of_a_long_prompt_a_fifth_of_its_words_or_five() -> None:
     others = " ".join(f"subject{number}" for number in range(40))
     assert not is_relevant(f"zebra migration {others}", ZEBRA)

@@ -3,6 +3,7 @@ them or vouched for them, or an agent concluded them and they are not an order."
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
@@ -176,6 +177,7 @@ def good_until_ms(listed: Sequence[Listed], around: Place) -> int | None:
 
 _LEAST_IN_COMMON = 2
 _LEAST_IN_BODY = 3
+_ASKS = re.compile(r"\s*(?:what|which|where|when|who|how|why)\b|[^\n]*\?\s*\Z", re.IGNORECASE)
 _LEAST_SHARE = 0.2
 _ENOUGH_IN_COMMON = 5
 
@@ -189,17 +191,23 @@ def telling_terms(prompt: str) -> frozenset[str]:
 
 def can_connect(prompt: str) -> bool:
     """Returns whether a prompt says enough to look for notes at all: `yes` and `continue` do not."""
-    return len(telling_terms(prompt)) >= _LEAST_IN_COMMON
+    asked = telling_terms(prompt)
+    return len(asked) >= _least_in_common(prompt, asked)
+
+
+def _least_in_common(prompt: str, asked: frozenset[str]) -> int:
+    return 1 if len(asked) == 1 and _ASKS.match(prompt) else _LEAST_IN_COMMON  # who asks wants to be told what is known
 
 
 def is_relevant(prompt: str, stored: StoredEntry) -> bool:
-    """Returns whether they have enough telling words in common: two, one of them in the note's title, description or
-    tags, or three anywhere; and, for a long prompt, a fifth of its words, or five."""
+    """Returns whether they have enough telling words in common: two, or the only one of a question, one of them in the note's
+    title, description or tags, or three anywhere; and, for a long prompt, a fifth of its words, or five."""
     asked = telling_terms(prompt)
+    least = _least_in_common(prompt, asked)
     meta = stored.meta
     head = content_terms(" ".join((meta.title, meta.description, *(tag.rpartition("__")[2] for tag in meta.tags))))
     in_head = len(asked & head)
     in_common = len(asked & (head | content_terms(stored.body)))
     if in_common < min(_ENOUGH_IN_COMMON, len(asked) * _LEAST_SHARE):
         return False
-    return (in_common >= _LEAST_IN_COMMON and in_head > 0) or in_common >= _LEAST_IN_BODY
+    return (in_common >= least and in_head > 0) or in_common >= _LEAST_IN_BODY
