@@ -27,4 +27,4 @@ def test_a_request_that_quotes_somebody_is_no_context_of_what_the_person_says_ne
     (decision,) = [note for note in told if note.kind is Kind.DECISION]
     assert "narwhal" not in decision.body
     honest = notes(user("Look at the crane address cache, please."), agent("I do."), user(decided), agent("Good."))
-    assert "The user had asked" in honest[-1].body
+    assert "It was about “Look at the crane address cache" in honest[-1].body

@@ -58,8 +58,10 @@ def test_what_stays_true_and_why_is_a_lesson(closing: str, title: str) -> None:
 def test_an_answer_is_kept_as_it_was_given_with_what_was_asked() -> None:
     answer = f"{CAUSE} I changed it on my branch.\n\n**Fix:** `total()` now reads it once:\n\n```python\nprice = line.price\n```"
     (note,) = notes(*work_on(ASKED, f"Done.\n\n{answer}\n\nWant me to push?"))
-    assert note.body == f"The user asked: “{ASKED}”\n\nThe agent answered:\n\n{answer}"
+    assert note.body == f"The agent's answer to “{ASKED}”:\n\n{answer}"
     assert note.description == STAYS
+    (after_an_order,) = notes(*work_on("Read the price once in the cart.", answer))
+    assert after_an_order.body == answer
 
 
 def test_what_the_agent_wants_to_be_heeded_is_kept_whatever_else_it_lists() -> None:
@@ -113,7 +115,7 @@ def test_of_a_long_answer_the_changelog_goes_first_and_paragraphs_stay_whole() -
     code = "The loop is this:\n\n```python\n" + "total += line.price\n" * 200 + "```"
     changed = ("Added `part_0.toml` with the prices.", "**Tests:** `make test` passes.", code)
     (note,) = notes(*work_on(ASKED, "\n\n".join((*changed, *told[:-1], reason))))
-    answer = note.body.partition("The agent answered:\n\n")[2].split("\n\n")
+    answer = note.body.partition("”:\n\n")[2].split("\n\n")
     assert ANSWER_CHARS - 200 < sum(map(len, answer)) <= ANSWER_CHARS
     assert {*answer} <= {reason, *told}
     assert answer[-1] == reason

@@ -124,7 +124,7 @@ def test_a_choice_is_told_with_its_question_unless_the_person_asks_for_others() 
     offered = agent("1. Option A: one worker for all mails\n2. Option B: a worker for each tenant")
     chosen = (user("How do the mail workers share the queue of the tenants?"), offered, user("Let's go with option B"))
     (note,) = notes(*chosen)
-    assert "The user had asked: “How do the mail workers share" in note.body
+    assert "It was about “How do the mail workers share" in note.body
     for later in ("Are there other ways to do it?", "I tried again. Still does not work."):
         assert notes(*chosen, agent("ok"), user(later)) == ()
 

@@ -57,7 +57,7 @@ _CODE = re.compile(r"`([^`\n]{2,80})`")
 _CLAUSE_END = re.compile(
     r"[,;:–—]\s|\s(?=(?:instead of|rather than|em vez d\w|ao invés d\w)\b)|\b(?:and|but|e|mas)\s", re.IGNORECASE
 )
-_ASKED = re.compile(r"^The user had asked: .*$", re.MULTILINE)
+_ASKED = re.compile(r"^(?:The user had asked: .*|It was about “.*”\.|The agent's answer to “.*”:)$", re.MULTILINE)
 """The request around what a note says (`extraction.notes`): nothing that the note tells."""
 _PLAIN = re.compile(r"[A-Za-z][a-z]*")
 _STRUCTURED = re.compile(

@@ -44,7 +44,7 @@ from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import pasted_review, without_pasted_review
 from agent_memory.text.instants import DAY_MS
-from agent_memory.text.salience import content_terms, is_negated, lost_salience
+from agent_memory.text.salience import content_terms, is_directive, is_negated, lost_salience
 
 HANDOFF_DAYS = 7
 ASKED_CHARS = 220
@@ -253,29 +253,22 @@ def _is_said_in(sentence: str, candidate: Candidate) -> bool:
 def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
     """The request that a candidate belongs to: its own episode's, or the one before where that says clearly more of it.
 
-    One that quotes somebody is left out: their words would become part of what the person said (P19). So is an objection,
-    which asks for nothing by itself. An answer has its question.
+    One that quotes somebody is left out: their words would become part of what the person said (P19). So is an order, which no
+    session would be told, and an objection, which asks for nothing by itself. A choice has its question.
     """
     if candidate.is_answer:
         return ""
+    asked = [each.asked for each in episodes if each.asked and each.asked.number <= candidate.turns[-1]]
     if candidate.is_agents_answer:
-        own = [each.asked for each in episodes if each.asked and each.asked.number <= candidate.turns[-1]]
-        asked = request_of(own[-1]) if own else ""
-        return "" if holds_quotation(asked) else cut(asked, ASKED_CHARS)
-    words = content_terms(candidate.text)
-    quoted = " ".join(candidate.text.split())
-    requests = [
-        request
-        for episode in episodes
-        if episode.asked and episode.asked.number <= candidate.turns[-1] and not objects(episode.asked)
-        if (request := request_of(episode.asked))
-        if request[:40] not in quoted and not holds_quotation(request)
-    ]
-    shared = [
-        (len(content_terms(request) & words) - age, request) for age, request in enumerate(reversed(requests[-2:]))
-    ]
-    score, nearest = max(shared, key=lambda scored: scored[0], default=(0, ""))
-    return cut(nearest, ASKED_CHARS) if score >= _SHARED else ""
+        requests = [request_of(each) for each in asked[-1:]]
+    else:
+        quoted = " ".join(candidate.text.split())
+        requests = [request for each in asked if not objects(each) and (request := request_of(each))[:40] not in quoted]
+    tellable = [each for each in requests[-2:] if each and not holds_quotation(each) and not is_directive(each)]
+    words, least = content_terms(candidate.text), 0 if candidate.is_agents_answer else _SHARED
+    shared = [(len(content_terms(each) & words) - age, each) for age, each in enumerate(reversed(tellable))]
+    score, nearest = max(shared, key=lambda scored: scored[0], default=(-1, ""))
+    return cut(nearest, ASKED_CHARS) if score >= least else ""
 
 
 def _files_around(candidate: Candidate, episodes: Sequence[Episode], directory: str) -> tuple[str, ...]:

@@ -315,7 +315,7 @@ def headline(claim: str, *, with_reason: bool = False) -> str:
 def _body(candidate: Candidate, asked: str, files: Sequence[str]) -> str:
     main = candidate.quote or candidate.claim
     if candidate.is_agents_answer:
-        return f"The user asked: “{asked}”\n\nThe agent answered:\n\n{main}" if asked else main
+        return f"The agent's answer to “{asked}”:\n\n{main}" if asked else main
     if candidate.is_answer:
         # On one line, so that the answer is not told where the question is held back as an order.
         main = f"{candidate.claim} (the agent asked, the user chose)"
@@ -329,5 +329,5 @@ def _body(candidate: Candidate, asked: str, files: Sequence[str]) -> str:
         parts.append(f"It changed {', '.join(f'`{path}`' for path in files)}.")
     is_bare = candidate.sort in _IN_CONTEXT and (candidate.is_option or not candidate.supports)
     if asked and (candidate.by is not Role.USER or is_bare):
-        parts.append(f"The user had asked: “{asked}”")
+        parts.append(f"It was about “{asked}”.")
     return "\n\n".join(parts)
