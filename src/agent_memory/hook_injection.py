@@ -25,7 +25,7 @@ from agent_memory.recall.assembling import (
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog, is_held_out, known_ids, last_other_session
 from agent_memory.recall.grounding import grounded
 from agent_memory.recall.moment import ASKED, COMPACTED, Moment, max_chars, read_files, shown_whole, unread_session
-from agent_memory.recall.start_cache import UNMERGED, fingerprint_of, keep_cached, read_cached
+from agent_memory.recall.start_cache import UNMERGED, Fingerprint, fingerprint_of, keep_cached, read_cached
 from agent_memory.text.json_shape import Record
 
 TYPE_CHECKING = False
@@ -135,12 +135,7 @@ class HookInjection:
             self._memory().scope_on_arrival()  # the notes of a place that was renamed come with it
         began_ns = time.time_ns()
         try:
-            local = f"{self.directory}/{LOCAL_NAME}"
-            others = [local, f"{self.root}/state/tiers.json", f"{self.root}/{UNMERGED}"]
-            others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
-            place = [self.scope, str(may_be_in_work_tree(self.directory)), self.team]
-            told_in = "\n".join((*place, local) if os.path.lexists(local) else place)
-            fingerprint = fingerprint_of(self.root, told_in, others, __version__, self.team)
+            fingerprint = self._fingerprint()
         except OSError as error:
             raise HookProblem("store-io", f"{self.root}/topics cannot be listed: {error.strerror}") from None
         prepared = read_cached(self.root, fingerprint, self.now_ms)
@@ -152,6 +147,14 @@ class HookInjection:
         profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
         passages = (*self._recovery(), *grounded(prepared.passages, self.repository, self.root))
         return passages, profile, prepared.more, prepared.hold_out
+
+    def _fingerprint(self) -> Fingerprint:
+        local = f"{self.directory}/{LOCAL_NAME}"
+        others = [local, f"{self.root}/state/tiers.json", f"{self.root}/{UNMERGED}"]
+        others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
+        place = [self.scope, str(may_be_in_work_tree(self.directory)), self.team]
+        told_in = "\n".join((*place, local) if os.path.lexists(local) else place)
+        return fingerprint_of(self.root, told_in, others, __version__, self.team)
 
     def _recovery(self) -> "tuple[Passage, ...]":
         """Returns the last words of the last session here, if the person asked something and nothing came after.

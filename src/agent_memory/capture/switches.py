@@ -62,18 +62,7 @@ class Switches:
         self.environ = environ
         self.home = home_of(environ)
         self.now = timestamp_of(time.time_ns() // 1_000_000)
-        # Hooks use the valid patterns even if the rest of the config is not valid; nothing is consolidated or told
-        # until it is.
-        config = own_config(config_path(self.home))[0]
-        projects = None if config is None else config.get("projects")
-        lists = [projects.get(key) if is_object(projects) else None for key in ("exclude", "only")]
-        exclude, only = (
-            tuple(each for each in found if isinstance(each, str) and pattern_problem(each) is None)
-            if is_list(found)
-            else ()
-            for found in lists
-        )
-        self.exclude, self.only = exclude, only
+        self.exclude, self.only = _patterns(self.home)
         self.pauses, self.problem = read_pauses(self.home)
 
     @property
@@ -202,6 +191,21 @@ def pattern_problem(pattern: str) -> str | None:
     if (host in ("", "~") and slash) or (name and not {".", "*"}.isdisjoint(host) and host not in (".", "..")):
         return None if ".." not in pattern.split("/") else "must not contain `..`"
     return "must be a path that begins with / or ~/, or a key such as github.com/me/*"
+
+
+def _patterns(home: str) -> "tuple[tuple[str, ...], tuple[str, ...]]":
+    """Returns the valid patterns of `projects.exclude` and `projects.only`. Hooks use them even if the rest of the
+    config is not valid; nothing is consolidated or told until it is."""
+    config = own_config(config_path(home))[0]
+    projects = None if config is None else config.get("projects")
+    lists = [projects.get(key) if is_object(projects) else None for key in ("exclude", "only")]
+    exclude, only = (
+        tuple(each for each in found if isinstance(each, str) and pattern_problem(each) is None)
+        if is_list(found)
+        else ()
+        for found in lists
+    )
+    return exclude, only
 
 
 def _split(path: str) -> list[str]:

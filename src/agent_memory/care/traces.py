@@ -170,13 +170,7 @@ class RunTraces:
                 if path not in stay:
                     remove_file(self.root, path)
         for name in self._names():
-            report = self._text(f"{RUNS}/{name}/{REPORT}")
-            all_go = self.words.names_one(report) if report is not None else self.work.session is not None
-            for path in self._files(f"{RUNS}/{name}/{_REPLIES}"):
-                # The text of a reply is JSON inside JSON.
-                text = (self._text(path) or "").replace("\\\\", "\\").replace("\\n", "\n")
-                if all_go or self.words.names_one(text, shortened=True) or self.words.is_in(text):
-                    remove_file(self.root, path)
+            self._remove_replies(name)
             self._rewrite(f"{RUNS}/{name}/{REPORT}", lambda data: forgetful_report(data, self.words))
         touched = self.work.touched_ids
         self._rewrite(f"{RUNS}/deferred.json", self._other_changes)
@@ -245,6 +239,17 @@ class RunTraces:
             else each
             for each in others
         )
+
+    def _remove_replies(self, run: str) -> None:
+        """Removes the replies of a run that processed what is forgotten, or, for a session, of which no report tells
+        whose they are; and others that state it."""
+        report = self._text(f"{RUNS}/{run}/{REPORT}")
+        all_go = self.words.names_one(report) if report is not None else self.work.session is not None
+        for path in self._files(f"{RUNS}/{run}/{_REPLIES}"):
+            # The text of a reply is JSON inside JSON.
+            text = (self._text(path) or "").replace("\\\\", "\\").replace("\\n", "\n")
+            if all_go or self.words.names_one(text, shortened=True) or self.words.is_in(text):
+                remove_file(self.root, path)
 
     def _other_changes(self, data: bytes) -> bytes:
         """Returns what waits to be written, without changes that come from the session: they go whole, since nobody has

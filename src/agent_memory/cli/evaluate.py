@@ -47,15 +47,7 @@ def _eval(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.yes and arguments.ask is None:
         raise UsageInvalid("--yes needs --ask", "See `memory eval --help`.")
     if arguments.hold_out:
-        arms = unwrap(compare_arms(open_here(console), console.progress))
-        rows = [(name.replace("_", " "), *(f"{mean:8.2f}" for mean in arms.means(name))) for name in MEASURES]
-        counts = ("sessions", f"{len(arms.told):8,}", f"{len(arms.held_out):8,}")
-        console.answer(
-            fields_of(arms) | {"verdicts": arms.verdicts},
-            *table_lines(("a session", "    told", "held out"), [counts, *rows]),
-            "",
-            *arms.verdicts,
-        )
+        _compare(console)
         return 0
     if arguments.ask is not None:
         return _ask(arguments, console)
@@ -120,6 +112,18 @@ def _line(each: Corrected) -> str:
     text = one_line(each.text, _TEXT_CHARS)
     return (
         f"{'told' if each.told else 'NOT TOLD':8}  {each.matching[0]}  {text} (turn {each.turn} of {each.session_id})"
+    )
+
+
+def _compare(console: Console) -> None:
+    arms = unwrap(compare_arms(open_here(console), console.progress))
+    rows = [(name.replace("_", " "), *(f"{mean:8.2f}" for mean in arms.means(name))) for name in MEASURES]
+    counts = ("sessions", f"{len(arms.told):8,}", f"{len(arms.held_out):8,}")
+    console.answer(
+        fields_of(arms) | {"verdicts": arms.verdicts},
+        *table_lines(("a session", "    told", "held out"), [counts, *rows]),
+        "",
+        *arms.verdicts,
     )
 
 

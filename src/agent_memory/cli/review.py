@@ -24,7 +24,7 @@ from agent_memory.cli.dialogue import edited_by_hand, is_agreed, open_here
 from agent_memory.cli.write_notes import parsed_note
 from agent_memory.documents import decided_document, review_document
 from agent_memory.errors import EntryChanged, EntryNotFound, Error, StoreIo, UsageInvalid
-from agent_memory.note.note import SKILL_TAG, MemoryEntry, StoredEntry
+from agent_memory.note.note import SKILL_TAG, Listed, MemoryEntry, StoredEntry
 from agent_memory.note.note_format import render_note
 from agent_memory.results import unwrap
 from agent_memory.rules.run_log import short_id
@@ -211,11 +211,7 @@ def _page(console: Console, item: ReviewItem, stored: Sequence[StoredEntry]) -> 
         yield ""
         title = with_hidden_shown(" ".join(each.meta.title.split()))
         yield from broken_lines(console.styled(BOLD, f"{f'{number}. ' if len(stored) > 1 else ''}{title}"), width)
-        meta = each.listed.meta
-        scope = with_hidden_shown(meta.scope)
-        yield console.styled(
-            DIM, f"{meta.id} · {meta.kind} · said by: {meta.origin} · {scope} · updated {day_of(meta.updated_at_ms)}"
-        )
+        yield console.styled(DIM, _facts(each.listed))
         lines = [
             line
             for raw in each.body.strip("\n").split("\n")
@@ -224,3 +220,9 @@ def _page(console: Console, item: ReviewItem, stored: Sequence[StoredEntry]) -> 
         yield from lines[:_MOST_LINES]
         if len(lines) > _MOST_LINES:
             yield f"… {counted(len(lines) - _MOST_LINES, 'more line')} (`memory read {each.meta.id}`)"
+
+
+def _facts(listed: Listed) -> str:
+    meta = listed.meta
+    scope = with_hidden_shown(meta.scope)
+    return f"{meta.id} · {meta.kind} · said by: {meta.origin} · {scope} · updated {day_of(meta.updated_at_ms)}"

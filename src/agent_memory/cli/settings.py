@@ -71,33 +71,11 @@ def _config(arguments: argparse.Namespace, console: Console) -> None:
     if act is not None and (arguments.path or arguments.schema):
         raise UsageInvalid(f"--path and --schema do not go with `config {act}`")
     if act == "get":
-        effective = unwrap(load_config(os.environ, current_directory()))
-        console.warn(*effective.warnings)
-        found: Any = _without_secrets(written(effective.config))
-        known = [each for each, _ in leaves(found)]
-        for part in arguments.key.split("."):
-            if not is_object(found) or part not in found:
-                hint = closest(arguments.key, known).rstrip() or "`memory config` shows them all."
-                raise UsageInvalid(f"There is no setting {one_line(arguments.key, 80)!r}", hint)
-            found = found[part]
-        text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-        console.answer({"key": arguments.key, "value": found, "source": effective.source_of(arguments.key)}, text)
+        _get(arguments.key, console)
     elif act is not None:
         caller_of(os.environ).only_a_person(f"config {act}")
         with SetupState(home_of(os.environ)).locked():
-            path = config_path(home_of(os.environ))
-            if act == "edit":
-                content = read_config(path) or b"{}\n"
-                with edited_by_hand(
-                    console, "config.json", content, "`memory config set KEY VALUE` works without one."
-                ) as changed:
-                    if is_changed := changed != content:
-                        write_own_config(path, changed)
-            else:
-                is_changed = change_own_config(path, lambda document: _is_put(document, act, words, path))
-            console.answer(
-                {"path": path, "changed": is_changed}, f"{'Changed' if is_changed else 'Nothing changed in'} {path}"
-            )
+            _change(act, words, console)
     elif arguments.schema:
         console.stdout.write(read_shipped("docs/config.schema.json"))
     elif arguments.path:
@@ -110,6 +88,35 @@ def _config(arguments: argparse.Namespace, console: Console) -> None:
         rows = [(key, value, effective.source_of(key)) for key, value in leaves(document)]
         sources = {key: source for key, _, source in rows}
         console.answer({"config": document, "sources": sources}, *_config_lines(rows))
+
+
+def _get(key: str, console: Console) -> None:
+    effective = unwrap(load_config(os.environ, current_directory()))
+    console.warn(*effective.warnings)
+    found: Any = _without_secrets(written(effective.config))
+    known = [each for each, _ in leaves(found)]
+    for part in key.split("."):
+        if not is_object(found) or part not in found:
+            hint = closest(key, known).rstrip() or "`memory config` shows them all."
+            raise UsageInvalid(f"There is no setting {one_line(key, 80)!r}", hint)
+        found = found[part]
+    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    console.answer({"key": key, "value": found, "source": effective.source_of(key)}, text)
+
+
+def _change(act: str, words: list[str], console: Console) -> None:
+    """Changes the config. Of two changes at once, or while setup is at work, the second is refused: none is lost."""
+    path = config_path(home_of(os.environ))
+    if act == "edit":
+        content = read_config(path) or b"{}\n"
+        with edited_by_hand(
+            console, "config.json", content, "`memory config set KEY VALUE` works without one."
+        ) as changed:
+            if is_changed := changed != content:
+                write_own_config(path, changed)
+    else:
+        is_changed = change_own_config(path, lambda document: _is_put(document, act, words, path))
+    console.answer({"path": path, "changed": is_changed}, f"{'Changed' if is_changed else 'Nothing changed in'} {path}")
 
 
 def _is_put(document: dict[str, Any], act: str, words: list[str], path: str) -> bool:

@@ -131,18 +131,7 @@ class Asking:
         made = self._reply("question", _Question, transcript="\n".join(turn_lines(window.turns)))
         if not (made.question.strip() and made.answer.strip()):
             return None
-        memory = self.memory
-        there = PlacedMemory(memory.environ, history.cwd or "/", memory.effective, memory.warn, scope=scope)
-        texts, known = list[str](), frozenset[str]()
-        try:
-            for prompt in ("", made.question):
-                moment = PastMoment(there, history.harness.value, "", prompt)
-                said = moment.assembled(moment.offer(), known)
-                known |= frozenset(said.ids)
-                texts.append(said.text)
-        except HookProblem as problem:
-            memory.warn(str(problem.args[-1]))
-        told = "\n\n".join(filter(None, texts)) or "(none)"
+        told = self._told(history, scope, made.question)
         answers = [
             self._reply("answer", _Answer, notes=each, question=made.question).answer for each in (told, "(none)")
         ]
@@ -153,6 +142,22 @@ class Asking:
         )
         marks = (verdict.second, verdict.first) if swapped else (verdict.first, verdict.second)
         return Judged(history.session_id, made.question, *marks)
+
+    def _told(self, history: History, scope: str, question: str) -> str:
+        """Returns what the hooks would tell a new session of the place at its start and with the question; records
+        nothing."""
+        memory = self.memory
+        there = PlacedMemory(memory.environ, history.cwd or "/", memory.effective, memory.warn, scope=scope)
+        texts, known = list[str](), frozenset[str]()
+        try:
+            for prompt in ("", question):
+                moment = PastMoment(there, history.harness.value, "", prompt)
+                said = moment.assembled(moment.offer(), known)
+                known |= frozenset(said.ids)
+                texts.append(said.text)
+        except HookProblem as problem:
+            memory.warn(str(problem.args[-1]))
+        return "\n\n".join(filter(None, texts)) or "(none)"
 
     def _reply(self, name: str, of: type[T], **parts: str) -> T:
         frame = Frame(os.urandom(16).hex(), os.urandom(16).hex())

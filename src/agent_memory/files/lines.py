@@ -94,16 +94,7 @@ def objects_in(line: bytes | bytearray, *, finished: bool = True) -> Objects:
         # A line with more JSON values would take hundreds of megabytes once parsed; no harness writes one.
         if line.count(b',"') + line.count(b'{"') + line.count(b"[") > 400_000:
             return Objects(broken=True, too_many_values=True)
-        parts: list[bytes | bytearray] = []
-        at = 0
-        for string in _STRING.finditer(line):
-            start, end = string.span(1)
-            if end - start > LONG_STRING_BYTES:
-                head_end = _offset_outside_escapes(line, start + LONG_STRING_BYTES * 3 // 4) or start
-                tail_start = _offset_outside_escapes(line, end - LONG_STRING_BYTES // 4) or end
-                parts += [line[at:head_end], f" [… {tail_start - head_end} bytes left out …] ".encode()]
-                at = tail_start
-        line = b"".join([*parts, line[at:]]) if parts else line
+        line = _with_short_strings(line)
     text = line.decode("utf-8", "replace")
     found: list[dict[str, object]] = []
     broken = False
@@ -120,6 +111,19 @@ def objects_in(line: bytes | bytearray, *, finished: bool = True) -> Objects:
         broken = True
         at = _after_stump(text, at, failed_at) if finished else len(text)
     return Objects(tuple(found), broken)
+
+
+def _with_short_strings(line: bytes | bytearray) -> bytes | bytearray:
+    parts: list[bytes | bytearray] = []
+    at = 0
+    for string in _STRING.finditer(line):
+        start, end = string.span(1)
+        if end - start > LONG_STRING_BYTES:
+            head_end = _offset_outside_escapes(line, start + LONG_STRING_BYTES * 3 // 4) or start
+            tail_start = _offset_outside_escapes(line, end - LONG_STRING_BYTES // 4) or end
+            parts += [line[at:head_end], f" [… {tail_start - head_end} bytes left out …] ".encode()]
+            at = tail_start
+    return b"".join([*parts, line[at:]]) if parts else line
 
 
 def _offset_outside_escapes(line: bytes | bytearray, at: int) -> int | None:

@@ -182,6 +182,19 @@ class ClaudeSession(Session):
         is_told = bool(get.text(value, "uuid")) or at_ms is not None
         if value.get("isSidechain") is True or (is_told and not self.seen_ids.add(record_id)):
             return
+        self._note(kind, value)
+        self.enter(record_id, at_ms)
+        said = _prompt_in(value) if kind == "user" else None
+        begins = said is not None and said.source is None and bool(said.text) and not _results_in(value)
+        self.branch = self._branches.note(record_id, _parent_of(kind, value), self.position, begins)
+        if kind in self._TAKES:
+            self._TAKES[kind](self, value)
+        elif kind not in _KNOWN_TYPES:
+            self.skip_unknown(kind[:_TYPE_CHARS])
+        if said is not None:
+            self._hear_said(said, value)
+
+    def _note(self, kind: str, value: get.Json) -> None:
         if kind == "relocated":
             self._relocated_cwd = get.text(value, "relocatedCwd") or self._relocated_cwd
         branch, model = get.text(value, "gitBranch"), get.text(get.mapping(value, "message"), "model")
@@ -198,16 +211,6 @@ class ClaudeSession(Session):
             self.title, self._title_rank = title, rank
         retracted = (each for each in get.items(value, "retractedMessageUuids") if isinstance(each, str))
         self._retracted.update(islice(retracted, _MOST_REMEMBERED))
-        self.enter(record_id, at_ms)
-        said = _prompt_in(value) if kind == "user" else None
-        begins = said is not None and said.source is None and bool(said.text) and not _results_in(value)
-        self.branch = self._branches.note(record_id, _parent_of(kind, value), self.position, begins)
-        if kind in self._TAKES:
-            self._TAKES[kind](self, value)
-        elif kind not in _KNOWN_TYPES:
-            self.skip_unknown(kind[:_TYPE_CHARS])
-        if said is not None:
-            self._hear_said(said, value)
 
     # -- what they say ------------------------------------------------------------------------------------------------
 

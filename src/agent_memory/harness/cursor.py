@@ -312,16 +312,19 @@ class CursorTranscripts(files.SessionFiles):
     def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         pieces = plain_text_pieces if file.path.endswith(".txt") else read_lines
         session = files.read_session(file, mark, CursorSession(session_id), pieces)
-        # The project's directory cannot be told from the name here, but a file in it says where it is: a note of a
-        # session that is nowhere would hold everywhere (P6).
-        project, found, _ = file.path.partition(f"/{TRANSCRIPTS}/")
-        text = files.text_beside(project, ".workspace-trusted", session_id).strip() if found else ""
-        value = get.parsed(text)
-        told = get.text(value, "workspacePath") if is_object(value) else "" if value else text.partition("\n")[0]
-        session.cwd = told.rstrip() if told.startswith("/") else None
+        session.cwd = self._project_path(file.path, session_id)
         only_prompt = session.first_prompt if session.prompts == 1 else ""
         session.automated = "/subagents/" in file.path or self._is_delegated(file.path, session_id, only_prompt)
         return files.file_history(session, file)
+
+    def _project_path(self, path: str, session_id: str) -> str | None:
+        """Tells where the project is: its directory's name here cannot be turned back into a path, but a file in it
+        says so. A note of a session that is nowhere would hold everywhere (P6)."""
+        project, found, _ = path.partition(f"/{TRANSCRIPTS}/")
+        text = files.text_beside(project, ".workspace-trusted", session_id).strip() if found else ""
+        value = get.parsed(text)
+        told = get.text(value, "workspacePath") if is_object(value) else "" if value else text.partition("\n")[0]
+        return told.rstrip() if told.startswith("/") else None
 
     def _is_delegated(self, path: str, session_id: str, prompt: str) -> bool:
         """Tells whether a conversation beside this one handed exactly this prompt to a sub-agent. Of many, those that

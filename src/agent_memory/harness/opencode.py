@@ -123,13 +123,16 @@ class OpencodeSession(db.StoredSession):
             if failed or state.get("status") == "completed":
                 self.answer(call_id, get.answer(state.get("error" if failed else "output")), failed=failed)
         elif message.get("role") == "user":
-            text, is_shown = get.text(part, "text"), part.get("ignored") is not True
-            if is_shown and part.get("synthetic") is not True:
-                self.hear(text)
-            elif is_shown and text.strip() and not text.lstrip().startswith(_NOTICES):
-                self.answer(None, text, tool_name="attachment")
+            self._take_user_text(part)
         elif part.get("synthetic") is not True:
             self.speak(id, get.text(part, "text").strip())
+
+    def _take_user_text(self, part: get.Json) -> None:
+        text, is_shown = get.text(part, "text"), part.get("ignored") is not True
+        if is_shown and part.get("synthetic") is not True:
+            self.hear(text)
+        elif is_shown and text.strip() and not text.lstrip().startswith(_NOTICES):
+            self.answer(None, text, tool_name="attachment")
 
 
 def _is_unfinished(part: get.Json) -> bool:

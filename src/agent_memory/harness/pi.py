@@ -101,24 +101,25 @@ class PiSession(Session):
         self.enter(self.own_id(get.text(value, "id") or get.digest(*parts)), at_ms)
         is_known = kind != "message" or role in _ROLES | _SUMMARIES
         if self.knows(f"message/{role}", is_known) and kind in _MESSAGES and role not in _SUMMARIES:
-            role = role if kind == "message" else "custom"
-            message = message if kind == "message" else value
-            text = _text_in(message)
-            if role == "user":
-                self.hear(text, _typed(text))
-            elif role == "assistant":
-                calls = asked_in(get.objects(message, "content"), ("toolCall",), "arguments")
-                self.speak(None, text, calls)
-            elif role == "toolResult":
-                call_id, name = get.text(message, "toolCallId") or None, get.text(message, "toolName") or None
-                self.answer(call_id, text, tool_name=name, failed=message.get("isError") is True)
-            elif role == "bashExecution":
-                failed = message.get("exitCode") not in (0, None)
-                self.ran(get.text(message, "command"), get.text(message, "output"), "bash", failed=failed)
-            else:  # what an extension put into the session: nobody here said it
-                text = without_own_output(text)
-                if text.replace(MEMORY_OUTPUT_PLACEHOLDER, "").strip():
-                    self.answer(None, text, tool_name=get.text(message, "customType") or "extension")
+            self._take_message(role if kind == "message" else "custom", message if kind == "message" else value)
+
+    def _take_message(self, role: str, message: get.Json) -> None:
+        text = _text_in(message)
+        if role == "user":
+            self.hear(text, _typed(text))
+        elif role == "assistant":
+            calls = asked_in(get.objects(message, "content"), ("toolCall",), "arguments")
+            self.speak(None, text, calls)
+        elif role == "toolResult":
+            call_id, name = get.text(message, "toolCallId") or None, get.text(message, "toolName") or None
+            self.answer(call_id, text, tool_name=name, failed=message.get("isError") is True)
+        elif role == "bashExecution":
+            failed = message.get("exitCode") not in (0, None)
+            self.ran(get.text(message, "command"), get.text(message, "output"), "bash", failed=failed)
+        else:  # what an extension put into the session: nobody here said it
+            text = without_own_output(text)
+            if text.replace(MEMORY_OUTPUT_PLACEHOLDER, "").strip():
+                self.answer(None, text, tool_name=get.text(message, "customType") or "extension")
 
 
 def _typed(raw: str) -> str:

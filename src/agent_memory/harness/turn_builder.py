@@ -62,6 +62,13 @@ def asked_in(blocks: Iterable[get.Json], kinds: Container[object], arguments: st
     ]
 
 
+def _answers_in(text: str) -> str:
+    answers = get.mapping(get.parsed_object(text), "answers").values()
+    given = (get.items(each, "answers") if is_object(each) else [each] for each in answers)
+    lines = [", ".join(one for one in each if isinstance(one, str)) for each in given]
+    return "\n".join(lines or (first or second for first, second in _ANSWER.findall(text)))
+
+
 @define
 class Draft:
     """A turn that may still grow."""
@@ -312,10 +319,7 @@ class Session:
             ):
                 self._early_answers[call_id] = draft
         if name and name == self.question_tool and not failed:
-            answers = get.mapping(get.parsed_object(text), "answers").values()
-            given = (get.items(each, "answers") if is_object(each) else [each] for each in answers)
-            lines = [", ".join(one for one in each if isinstance(one, str)) for each in given]
-            self.hear("", "\n".join(lines or (first or second for first, second in _ANSWER.findall(text))))
+            self.hear("", _answers_in(text))
         return name
 
     def _answered(self, draft: Draft, call: Asked) -> None:

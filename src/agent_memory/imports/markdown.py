@@ -188,19 +188,7 @@ def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
             yield Record(each.name, each.body, "The project", kind=Kind.PROJECT, place=place,
                          updated_at_ms=each.changed_at_ms)  # fmt: skip
         elif agent:
-            kind = kind_of([category])
-            parts = _ENTRY.split(each.body)
-            yield from _sections(each, parts[0], agent, kind, place)  # agents write into the file, too, without an id
-            for id, text in zip(parts[1::2], parts[2::2], strict=True):
-                head = _HEAD.match(text)
-                body = (text[head.end() :] if head else text).strip().removesuffix("---").strip()
-                tags = tuple(word.removeprefix("#") for word in (head[2] or "").split()) if head else ()
-                is_made = not _BY_RULES.isdisjoint(tags)
-                yield Record(
-                    f"{agent}/{each.stem}/{id}", body, kind=kind, tags=tuple(tag for tag in tags if tag not in _BY_RULES),
-                    created_at_ms=instant_in(int(id)) or (ms if head and (ms := instant_in(head[1])) else None),
-                    place=place, agent=agent, importance=Importance.LOW if is_made else Importance.MEDIUM,
-                )  # fmt: skip
+            yield from _entries(each, agent, kind_of([category]), place)
         else:
             yield from _sections(each, each.body, each.stem, None, place)
     for directory in ("conversations", ".vault/checkpoints"):
@@ -243,6 +231,21 @@ def _conversation(path: str, name: str, place: str) -> Iterator[Found]:
                      agent=agent or None)  # fmt: skip
     if not kept.entries:
         yield LeftOut(name, "nothing in it is worth a note")
+
+
+def _entries(each: Document, agent: str, kind: Kind, place: str) -> Iterator[Found]:
+    parts = _ENTRY.split(each.body)
+    yield from _sections(each, parts[0], agent, kind, place)  # agents write into the file, too, without an id
+    for id, text in zip(parts[1::2], parts[2::2], strict=True):
+        head = _HEAD.match(text)
+        body = (text[head.end() :] if head else text).strip().removesuffix("---").strip()
+        tags = tuple(word.removeprefix("#") for word in (head[2] or "").split()) if head else ()
+        is_made = not _BY_RULES.isdisjoint(tags)
+        yield Record(
+            f"{agent}/{each.stem}/{id}", body, kind=kind, tags=tuple(tag for tag in tags if tag not in _BY_RULES),
+            created_at_ms=instant_in(int(id)) or (ms if head and (ms := instant_in(head[1])) else None),
+            place=place, agent=agent, importance=Importance.LOW if is_made else Importance.MEDIUM,
+        )  # fmt: skip
 
 
 def _inosx_at(path: str, machine: Machine) -> Iterator[Found]:

@@ -81,23 +81,27 @@ def _read_claude(path: str, machine: Machine) -> Iterator[Found]:
                     harness=Harness.CLAUDE_CODE,
                 )  # fmt: skip
         elif EXPORTED not in str(each.front.get("metadata")):
-            inner = each.front.get("metadata")
-            front = {**each.front, **inner} if isinstance(inner, dict) else each.front
-            word = str(front.get("type", ""))
-            about = Document(each.name, each.body, front, each.changed_at_ms)
-            yield Record(
-                f"{slug}/{each.name}",
-                each.body,
-                about.text("name").replace("-", " ").replace("_", " ") or each.stem.replace("_", " "),
-                about.text("description"),
-                _CLAUDE_KINDS.get(word) or kind_of([word]),
-                updated_at_ms=about.instant("modified") or each.changed_at_ms,
-                place=GLOBAL_SCOPE if word == "user" else place,
-                project=slug,
-                session_id=about.text("originSessionId") or None,
-                names=(each.stem, about.text("name")),
-                harness=Harness.CLAUDE_CODE,
-            )
+            yield _claude_record(each, slug, place)
+
+
+def _claude_record(each: Document, slug: str, place: str | None) -> Record:
+    inner = each.front.get("metadata")
+    front = {**each.front, **inner} if isinstance(inner, dict) else each.front
+    word = str(front.get("type", ""))
+    about = Document(each.name, each.body, front, each.changed_at_ms)
+    return Record(
+        f"{slug}/{each.name}",
+        each.body,
+        about.text("name").replace("-", " ").replace("_", " ") or each.stem.replace("_", " "),
+        about.text("description"),
+        _CLAUDE_KINDS.get(word) or kind_of([word]),
+        updated_at_ms=about.instant("modified") or each.changed_at_ms,
+        place=GLOBAL_SCOPE if word == "user" else place,
+        project=slug,
+        session_id=about.text("originSessionId") or None,
+        names=(each.stem, about.text("name")),
+        harness=Harness.CLAUDE_CODE,
+    )
 
 
 CLAUDE = Source("the memory of Claude Code", keyed(_read_claude), _find_claude)
@@ -122,22 +126,7 @@ def _read_codex(path: str, machine: Machine) -> Iterator[Found]:
             yield each
         elif each.name == "MEMORY.md":
             for group, text in sections(each.body, 1):
-                group = group.removeprefix("Task Group:").strip()
-                cwd, thread = _CWD.search(text), _THREAD.search(text)
-                place = cwd[1].strip() if cwd and cwd[1].strip().startswith("/") else None
-                for heading, body in sections(text):
-                    if heading in _KINDS:
-                        yield Record(
-                            f"{group}#{heading}",
-                            _TASK_MARK.sub("", body),
-                            f"{group}: {heading.lower()}",
-                            kind=_KINDS[heading],
-                            updated_at_ms=each.changed_at_ms,
-                            place=place,
-                            project=cwd[1].strip() if cwd else group,
-                            harness=Harness.CODEX,
-                            session_id=thread[1] if thread else None,
-                        )
+                yield from _task_group(group.removeprefix("Task Group:").strip(), text, each)
         elif each.name == "memory_summary.md":
             for heading, text in sections(each.body):
                 if heading in ("User Profile", "General Tips"):
@@ -152,6 +141,24 @@ def _read_codex(path: str, machine: Machine) -> Iterator[Found]:
             yield Record(id, each.body, updated_at_ms=each.changed_at_ms, harness=Harness.CODEX)
         else:
             yield LeftOut(each.name, _IN_FULL if each.name.startswith("rollout_summaries/") else "it is no memory")
+
+
+def _task_group(group: str, text: str, document: Document) -> Iterator[Found]:
+    cwd, thread = _CWD.search(text), _THREAD.search(text)
+    place = cwd[1].strip() if cwd and cwd[1].strip().startswith("/") else None
+    for heading, body in sections(text):
+        if heading in _KINDS:
+            yield Record(
+                f"{group}#{heading}",
+                _TASK_MARK.sub("", body),
+                f"{group}: {heading.lower()}",
+                kind=_KINDS[heading],
+                updated_at_ms=document.changed_at_ms,
+                place=place,
+                project=cwd[1].strip() if cwd else group,
+                harness=Harness.CODEX,
+                session_id=thread[1] if thread else None,
+            )
 
 
 CODEX = Source(

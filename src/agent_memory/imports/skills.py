@@ -100,10 +100,7 @@ def proposals(
         told = [checkout.text(name) for name in checkout.named(r"(?:.*/)?(?:AGENTS|CLAUDE|GEMINI|SKILL)\.md")]
         for heads, variants in repeated:
             names = [" ".join(head) for head in heads]
-            is_known = any(
-                (2 * sum(any(f"{step} ".startswith(f"{name} ") for step in steps) for name in names) > len(names))
-                for steps in known[scope]
-            )
+            is_known = any(_overlaps(names, steps) for steps in known[scope])
             if (
                 waiting[scope] < 3  # more undecided proposals of a repository would not be looked at
                 and not is_known
@@ -112,6 +109,11 @@ def proposals(
                 known[scope].append(names)
                 waiting[scope] += 1
                 yield _proposal(scope, places[scope], heads, variants)
+
+
+def _overlaps(names: Sequence[str], steps: Sequence[str]) -> bool:
+    """Returns whether more than half of these commands are among the steps of another proposal."""
+    return 2 * sum(any(f"{step} ".startswith(f"{name} ") for step in steps) for name in names) > len(names)
 
 
 def _proposal(scope: str, place: str, heads: Sequence[Step], variants: Mapping[_Ran, Sequence[Step]]) -> Record:

@@ -76,17 +76,7 @@ def file_name_of(meta: Meta) -> str:
     ending = f" {meta.id}{NOTE_ENDING}"
     room = MAX_NAME_BYTES - len(ending) - len(_SEPARATOR)
     tags = tuple("".join(filter(_is_safe, tag)) for tag in normal_tags(meta.tags))
-    max_bytes = 120 if tags else room  # the limit for a title beside tags; without tags it may use all the room
-    words = " ".join(clean_text(meta.title).split())
-    for pattern, readable in _SEPARATORS:
-        words = re.sub(pattern, readable, words)
-    words = " ".join("".join(filter(_is_safe, words)).split())
-    for pattern, readable in _NOT_OURS:
-        words = re.sub(pattern, readable, words)
-    cut = cut_bytes(_trimmed(words), max_bytes)
-    while _decomposed_bytes(cut) > max_bytes:
-        cut = cut_bytes(cut, len(cut.encode()) - 1)
-    title = _trimmed(cut) or UNTITLED
+    title = _title_part(meta.title, 120 if tags else room)  # without tags it may use all the room
     room -= _decomposed_bytes(title)
     shown = ""
     for tag in tags:
@@ -123,6 +113,19 @@ def title_in_name(name: str) -> str:
     """Returns the title in a file name: all before tags, id and `.md`; may be empty."""
     found = re.fullmatch(_NAME_TITLE, name)
     return (found[1] if found else name).strip()
+
+
+def _title_part(title: str, max_bytes: int) -> str:
+    words = " ".join(clean_text(title).split())
+    for pattern, readable in _SEPARATORS:
+        words = re.sub(pattern, readable, words)
+    words = " ".join("".join(filter(_is_safe, words)).split())
+    for pattern, readable in _NOT_OURS:
+        words = re.sub(pattern, readable, words)
+    cut = cut_bytes(_trimmed(words), max_bytes)
+    while _decomposed_bytes(cut) > max_bytes:
+        cut = cut_bytes(cut, len(cut.encode()) - 1)
+    return _trimmed(cut) or UNTITLED
 
 
 def _decomposed_bytes(text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain, permutations
 
@@ -75,21 +75,26 @@ def alike(tags: Iterable[str]) -> Mapping[str, frozenset[str]]:
     for same in (*by_stem.values(), *by_letters.values()):
         for one, other in permutations(same, 2):
             near[one].add(other)
+    for one_word, other_word in _slips(by_letters):
+        for one in by_letters[one_word]:
+            near[one].update(by_letters[other_word])
+    return {tag: frozenset(others) for tag, others in near.items()}
+
+
+def _slips(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yields pairs of words, in both orders, that one added, removed, replaced or swapped letter makes the same."""
     by_rest: dict[str, set[str]] = defaultdict(set)
-    for word in by_letters:
+    for word in words:
         if len(word) >= 6:  # in shorter words one more letter makes another word: `ios` and `iot`
             for rest in (word, *(word[:at] + word[at + 1 :] for at in range(len(word)))):
                 by_rest[rest].add(word)
     pairs = {pair for near in by_rest.values() for pair in permutations(near, 2)}
     # Words that lose letters at different places are no typo, unless the letters swapped.
-    for one_word, other_word in (
+    return (
         (one, other)
         for one, other in sorted(pairs)
         if _DIGITS.findall(one) == _DIGITS.findall(other) and slips_between(one, other, 1) == 1
-    ):
-        for one in by_letters[one_word]:
-            near[one].update(by_letters[other_word])
-    return {tag: frozenset(others) for tag, others in near.items()}
+    )
 
 
 @frozen

@@ -186,7 +186,13 @@ def _analyse(chunk: str) -> ChunkTerms:
     if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle()):
         word = chunk.lower()[:MAX_TERM_CHARS]
         return ChunkTerms((), (word,)) if word in STOP_WORDS else ChunkTerms((_stem(word),))
-    chunk = _CONTRACTION.sub("", chunk)
+    return _split(_CONTRACTION.sub("", chunk))
+
+
+_cached_terms = lru_cache(maxsize=_CACHED_CHUNKS)(_analyse)
+
+
+def _split(chunk: str) -> ChunkTerms:
     words: list[str] = []
     wholes: list[str] = [_whole(chunk)]
     for segment in _SEGMENT.split(chunk):
@@ -210,9 +216,6 @@ def _analyse(chunk: str) -> ChunkTerms:
     known = {*words, *parts, *common, ""}
     kept = dict.fromkeys(whole for whole in wholes if whole not in known and len(whole) <= MAX_TERM_CHARS)
     return ChunkTerms(tuple(parts), tuple(common), tuple(kept), tuple(singles))
-
-
-_cached_terms = lru_cache(maxsize=_CACHED_CHUNKS)(_analyse)
 
 
 def _whole(text: str) -> str:

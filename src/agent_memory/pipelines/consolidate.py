@@ -119,26 +119,31 @@ def _from_source(io: ConsolidateIo, work: Work, mark: SessionMark | None) -> Wor
     entry = work.pending.entry
     history = unwrap(io.histories.fetch(entry, mark))
     if mark is not None and mark.within(history.transcript) is None:
-        kept = _from_kept(io, work, None)
-        if kept is not None:
-            said = frozenset(map(_said, kept.turns))
-            is_new = [_said(turn) not in said for turn in redact_history(history).turns]
-        else:
-            ends = {end.last_record_id for end in mark.ends}
-            last = max((at for at, turn in enumerate(history.turns) if turn.record_id in ends), default=-1)
-            is_new = [at > last for at in range(len(history.turns))]
-        own = evolve(
-            history, turns=tuple(compress(history.turns, is_new)), tools_answered_before=history.tools_answered
-        )
-        if own.turns or not history.turns:
-            return _with(work, own, mark)
-        end = history.turns[-1]
-        here = TranscriptEnd(history.transcript, end.record_id, end.at_ms, end.number)
-        known = evolve(mark, elsewhere=(*mark.elsewhere, here))
-        if history.remaining:
-            return _from_source(io, work, known)
-        return _with(work, own, mark, next_mark=known)
+        return _without_shared(io, work, mark, history)
     return _with(work, history, mark)
+
+
+def _without_shared(io: ConsolidateIo, work: Work, mark: SessionMark, history: History) -> Work:
+    """Returns the part of a known session's transcript that was never read: the session moved with its project, was
+    resumed in another directory, or was copied. What it shares with the consolidated session is left out, judged by
+    what was kept of that, else by the records at which it ends."""
+    kept = _from_kept(io, work, None)
+    if kept is not None:
+        said = frozenset(map(_said, kept.turns))
+        is_new = [_said(turn) not in said for turn in redact_history(history).turns]
+    else:
+        ends = {end.last_record_id for end in mark.ends}
+        last = max((at for at, turn in enumerate(history.turns) if turn.record_id in ends), default=-1)
+        is_new = [at > last for at in range(len(history.turns))]
+    own = evolve(history, turns=tuple(compress(history.turns, is_new)), tools_answered_before=history.tools_answered)
+    if own.turns or not history.turns:
+        return _with(work, own, mark)
+    end = history.turns[-1]
+    here = TranscriptEnd(history.transcript, end.record_id, end.at_ms, end.number)
+    known = evolve(mark, elsewhere=(*mark.elsewhere, here))
+    if history.remaining:
+        return _from_source(io, work, known)
+    return _with(work, own, mark, next_mark=known)
 
 
 def _said(turn: Turn) -> tuple[str, Role, str]:

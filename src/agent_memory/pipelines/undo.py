@@ -143,13 +143,7 @@ def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
     changed something, still stands, and is not an undo. UndoRefused if that is unknown because a newer one cannot be
     read: it never falls back to an older one (P6)."""
     if name is None:
-        run = newest_run(
-            log,
-            lambda run: (
-                (run.machine != "undo" and run.undone_by is None and bool(run.kept or run.changed_ids))
-                or _may_stand(run)
-            ),
-        )
+        run = newest_run(log, lambda run: _stands(run) or _may_stand(run))
         if _may_stand(run):
             again = f"`memory undo {short_id(run.run_id)}` undoes this one"
             raise _refused(run, (*run.problems, f"it is unclear which run to undo; {again}"))
@@ -212,6 +206,10 @@ def _root_of(log: RunLog, run: LoggedRun) -> LoggedRun:
 
 def _exact_run(log: RunLog, run_id: str) -> LoggedRun | None:
     return next((each for each in unwrap(log.runs(named=run_id)) if each.run_id == run_id), None)
+
+
+def _stands(run: LoggedRun) -> bool:
+    return run.machine != "undo" and run.undone_by is None and bool(run.kept or run.changed_ids)
 
 
 def _may_stand(run: LoggedRun) -> bool:

@@ -47,22 +47,7 @@ def look_for_unmerged(root: str, notes: Iterable[Listed], environ: Mapping[str, 
     for repo, cwd in list({each.repo: each.cwd for each in sources}.items())[-100:]:
         here = read_repository(cwd or "", environ)
         if here.common is not None and repo is not None and redacted_scope(here.scope) == repo:
-            # A branch whose remote branch was deleted counts as merged: that is what happens to it after a squash.
-            shown = "--format=%(refname)%09%(upstream:track)"
-            answers = [
-                git_says(here.common, "for-each-ref", f"--no-merged={trunk}", shown, "refs/heads", "refs/remotes")
-                for trunk in TRUNKS
-            ]
-            lists = [
-                frozenset(
-                    ref.split("/", 2 if ref.startswith("refs/heads/") else 3)[-1]
-                    for ref, _, track in (line.partition("\t") for line in each.splitlines())
-                    if track != "[gone]"
-                )
-                for each in answers
-                if each is not None
-            ]
-            found[repo] = sorted(lists[0].intersection(*lists[1:]) if lists else frozenset[str]())
+            found[repo] = sorted(_unmerged_in(here.common))
     data, path = json.dumps(found, ensure_ascii=False).encode(), f"{root}/{UNMERGED}"
     if data == (read_loosely(path, _MAX_BYTES) or b"{}"):  # what was prepared for hooks stays good
         return
@@ -71,3 +56,26 @@ def look_for_unmerged(root: str, notes: Iterable[Listed], environ: Mapping[str, 
         replace_file(path, data, is_durable=False)
     except OSError:
         return
+
+
+def _unmerged_in(common: str) -> frozenset[str]:
+    """Returns the branches that are in no main branch, here or at the remote. One whose remote branch was deleted counts as
+    merged, since that is what happens to it after a squash."""
+    shown = "--format=%(refname)%09%(upstream:track)"
+    answers = [
+        git_says(common, "for-each-ref", f"--no-merged={trunk}", shown, "refs/heads", "refs/remotes")
+        for trunk in TRUNKS
+    ]
+    lists = [
+        frozenset(
+            _branch(ref) for ref, _, track in (line.partition("\t") for line in each.splitlines()) if track != "[gone]"
+        )
+        for each in answers
+        if each is not None
+    ]
+    return lists[0].intersection(*lists[1:]) if lists else frozenset[str]()
+
+
+def _branch(ref: str) -> str:
+    """Returns `fix/x` of `refs/heads/fix/x` and of `refs/remotes/origin/fix/x`."""
+    return ref.split("/", 2 if ref.startswith("refs/heads/") else 3)[-1]

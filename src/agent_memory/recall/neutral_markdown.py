@@ -51,16 +51,7 @@ _MANAGED_BLOCK = re.compile(r"\b(BEGIN|START|END)(?= (?:[A-Z]+ )*(?:MANAGED|GENE
 def neutral_body(text: str, top_level: int) -> str:
     """Returns the text with its highest heading at `top_level`, the others below it in proportion, and fences closed."""
     lines = clean_text(text).strip("\n").rstrip().split("\n")
-    fence, highest = "", LOWEST_HEADING
-    for line in lines:
-        content = _LINE.sub(lambda parts: parts["text"], line, count=1)
-        if fence:
-            fence = "" if _closes(line, fence) else fence
-        elif opening := _FENCE.fullmatch(content):
-            fence = opening["fence"]
-        elif heading := _HEADING.match(content):
-            highest = min(highest, len(heading[1]))
-    shift = max(top_level - highest, 0)
+    shift = max(top_level - _highest_heading(lines), 0)
     return "\n".join(_neutral_lines(lines, shift))
 
 
@@ -134,6 +125,19 @@ def _neutral_code(text: str) -> str:
     return _MANAGED_BLOCK.sub(lambda found: found[1].lower(), text)
 
 
+def _highest_heading(lines: list[str]) -> int:
+    fence, highest = "", LOWEST_HEADING
+    for line in lines:
+        content = _LINE.sub(lambda parts: parts["text"], line, count=1)
+        if fence:
+            fence = "" if _closes(line, fence) else fence
+        elif opening := _FENCE.fullmatch(content):
+            fence = opening["fence"]
+        elif heading := _HEADING.match(content):
+            highest = min(highest, len(heading[1]))
+    return highest
+
+
 def _closes(line: str, fence: str) -> bool:
     marker = line.strip(" \t>")
     return len(marker) >= len(fence) and set(marker) == {fence[0]}
@@ -177,6 +181,11 @@ def brief_note(meta: Meta, more: str = "") -> str:
     description = neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
     said = "" if title.startswith(description.removesuffix(".")) else f": {description}"
     return f"- {title}{said} ({_mark(meta)}, {day_of(meta.updated_at_ms)}{more})"
+
+
+def title_note(meta: Meta, more: str = "") -> str:
+    """Returns the list item without description and date."""
+    return f"- {shown_title(meta)} ({_mark(meta)}{more})"
 
 
 def facts_beside(listed: Listed, contradicted_by: str, branch: str) -> tuple[str, ...]:
@@ -223,9 +232,7 @@ def passage_of(shown: Shown, branch: str = "", scope: str = "") -> Passage | Non
     named = named_by(meta, stored.entry.whole, scope)
     sayable = frozenset(redact(" ".join(named.names)).text.split()) if named.names else ()
     since = tuple(each for each in named.names if each in sayable), named.commit, named.since_ms, named.cwd
-    return Passage(
-        meta.id, shown.section, whole, brief_note(meta, facts), f"- {shown_title(meta)} ({_mark(meta)}{facts})", *since
-    )
+    return Passage(meta.id, shown.section, whole, brief_note(meta, facts), title_note(meta, facts), *since)
 
 
 # -- the last words of a session that was cut off ----------------------------------------------------------------------

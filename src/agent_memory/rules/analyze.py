@@ -190,21 +190,7 @@ def _value_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
         values: dict[tuple[str, frozenset[str]], set[tuple[str, ...]]] = defaultdict(set)
         for by, claim in said:
             values[by.scope, claim.frame].add(claim.values)
-        said = [each for each in said if len(values[each[0].scope, each[1].frame]) <= _MOST_VALUES]
-        spread = Counter(term for _, claim in said for term in claim.frame)
-        question = QUESTIONS.get(slot)
-        repeated = question.about if question and question.exclusive else frozenset[str]()
-        ordered = sorted(said, key=lambda each: (len(each[1].frame), each[0].id, each[1].values))
-        holders: dict[str, list[_Said]] = defaultdict(list)
-        found: list[list[Conflict]] = []
-        for by, claim in reversed(ordered):  # so that the index holds those with as many words or more
-            rarest = min(claim.frame, key=lambda term: (spread[term], term), default=_NOTHING)
-            others = reversed(holders[rarest][-300:])
-            conflicting = (each for each in others if _conflict((by, claim), each, repeated))
-            found.append([Conflict(by, other, slot, claim.snippet, its.snippet) for other, its in conflicting])
-            for term in (*claim.frame, _NOTHING):
-                holders[term].append((by, claim))
-        yield from chain.from_iterable(reversed(found))
+        yield from _in_slot(slot, [each for each in said if len(values[each[0].scope, each[1].frame]) <= _MOST_VALUES])
 
 
 def _denial_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
@@ -224,6 +210,25 @@ def _denial_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
             for other, said in deniers:
                 if _comparable(one, other) and _one_subject(one, other, frame, frame, same_title):
                     yield Conflict(one, other, "denial", "", said.snippet)
+
+
+def _in_slot(slot: str, said: Sequence[_Said]) -> Iterator[Conflict]:
+    """Compares claims whose statements share the rarest word of the shorter one; a claim without words is compared with
+    all others."""
+    spread = Counter(term for _, claim in said for term in claim.frame)
+    question = QUESTIONS.get(slot)
+    repeated = question.about if question and question.exclusive else frozenset[str]()
+    ordered = sorted(said, key=lambda each: (len(each[1].frame), each[0].id, each[1].values))
+    holders: dict[str, list[_Said]] = defaultdict(list)
+    found: list[list[Conflict]] = []
+    for by, claim in reversed(ordered):  # so that the index holds those with as many words or more
+        rarest = min(claim.frame, key=lambda term: (spread[term], term), default=_NOTHING)
+        others = reversed(holders[rarest][-300:])
+        conflicting = (each for each in others if _conflict((by, claim), each, repeated))
+        found.append([Conflict(by, other, slot, claim.snippet, its.snippet) for other, its in conflicting])
+        for term in (*claim.frame, _NOTHING):
+            holders[term].append((by, claim))
+    yield from chain.from_iterable(reversed(found))
 
 
 def _conflict(one: _Said, other: _Said, repeated: frozenset[str]) -> bool:

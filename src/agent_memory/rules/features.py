@@ -158,6 +158,19 @@ def claims_of(sentences: Iterable[str]) -> tuple[Claim, ...]:
     return tuple(same[0] for same in by_subject.values() if len({claim.values for claim in same}) == 1)
 
 
+def assertions_of(sentences: Iterable[str]) -> tuple[Assertion, ...]:
+    """Returns what the sentences affirm or deny, without conditions; what a text both affirms and denies is left out."""
+    by_frame: dict[tuple[str, ...], list[Assertion]] = defaultdict(list)
+    for sentence in _looked_at(sentences):
+        if _is_conditional(sentence) or _is_beside_the_present(sentence):
+            continue
+        denied = _is_denying(sentence)
+        frame = tuple(sorted(_terms(sentence)))
+        if _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
+            by_frame[frame].append(Assertion(frame, denied, _snippet(sentence) if denied else ""))
+    return tuple(same[0] for same in by_frame.values() if len({each.denied for each in same}) == 1)
+
+
 def _looked_at(sentences: Iterable[str]) -> Iterator[str]:
     """Returns the sentences that are short enough to make one claim, each without its clause of reasons."""
     return (_without_reason(each) for each in islice(sentences, _MOST_STATEMENTS) if len(each) <= _LONGEST_CHARS)
@@ -439,14 +452,6 @@ def features_of(stored: StoredEntry) -> Features:
     title = words_without_values(meta.title)
     tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
     fences = find_code(body).fences if "```" in body or "~~~" in body else ()
-    by_frame: dict[tuple[str, ...], list[Assertion]] = defaultdict(list)
-    for sentence in _looked_at(sentences):
-        if _is_conditional(sentence) or _is_beside_the_present(sentence):
-            continue
-        denied = _is_denying(sentence)
-        frame = tuple(sorted(_terms(sentence)))
-        if _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
-            by_frame[frame].append(Assertion(frame, denied, _snippet(sentence) if denied else ""))
     return Features(
         meta,
         digest=digest_of(said),
@@ -455,7 +460,7 @@ def features_of(stored: StoredEntry) -> Features:
         title=title,
         about=title | words_without_values(meta.description) | content_terms(tags),
         claims=claims_of(sentences),
-        assertions=tuple(same[0] for same in by_frame.values() if len({each.denied for each in same}) == 1),
+        assertions=assertions_of(sentences),
         links=tuple(dict.fromkeys(link.target for link in find_links(body) if link.target.startswith("id__"))),
         body_chars=len(body),
         body_lines=_lines(body),

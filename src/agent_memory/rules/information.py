@@ -70,6 +70,15 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
     return tuple(clause for statement in statements(text) for clause in _clauses_in(statement))
 
 
+def denying_sentences(text: str) -> tuple[Clause, ...]:
+    """Returns the sentences that only deny something, uncut: a negation can reach beyond a comma."""
+    return tuple(
+        Clause(statement.rstrip(".,;:!?"), content_terms(statement), True)
+        for statement in statements(text)
+        if _denies(statement) and all(each.denied or not each.is_claim for each in _clauses_in(statement))
+    )
+
+
 def _clauses_in(statement: str) -> list[Clause]:
     clauses: list[Clause] = []
     denies_all = False
@@ -179,17 +188,7 @@ def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
     """Returns the clauses of `before` that `after` holds only with the opposite polarity, unless `drops` names them."""
     dropped_terms = content_terms("\n".join(drops))
     old = _once(clause for clause in clauses_of(before) if clause.is_claim)
-    # Sentences that only deny are searched uncut: a negation can reach beyond a comma.
-    new = _once(
-        (
-            *clauses_of(after),
-            *tuple(
-                Clause(statement.rstrip(".,;:!?"), content_terms(statement), True)
-                for statement in statements(after)
-                if _denies(statement) and all(each.denied or not each.is_claim for each in _clauses_in(statement))
-            ),
-        )
-    )
+    new = _once((*clauses_of(after), *denying_sentences(after)))
     turned: dict[str, None] = {}
     for clause in old.values():
         if clause.terms & dropped_terms or (clause.terms, clause.denied) in new:

@@ -96,23 +96,10 @@ def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) 
     retired = window.supersede(drafts)
     created = window.create(drafts, retired, targets)
     updated = window.update((*renewals, *change_set.updates), targets)
-    new = (*created, *(change for each in retired.values() for change in each), *updated)
-    new, planned = tuple(new), entries_written(so_far.changes)
-    rewritten = {id: entry for id, entry in entries_written(new).items() if id in planned}
-    kept = tuple(evolve(each, entry=rewritten.get(each.id, each.entry)) for each in so_far.changes)
-    fresh = (each for each in new if each.id not in rewritten)
-    now, later = admit(fresh, facts.changed_before | changed_ids(so_far.changes), facts.live_at_start)
-    plan = Plan(kept + now, deferred=so_far.deferred + later)
+    plan = _merged(so_far, (*created, *(change for each in retired.values() for change in each), *updated), facts)
     skipped = stored_line(change_set.skipped, 500) if change_set.skipped else so_far.skipped
     plan = evolve(plan, dropped=(*so_far.dropped, *window.dropped), skipped=skipped or None)
-    note = facts.entry.retrieval
-    if not isinstance(note, InlineNote) or not facts.is_persons_note:
-        return plan
-    written = entries_written(plan.changes)
-    said = "\n".join(entry.whole for entry in written.values())
-    asked = stored_body(f"{note.title}\n{note.body}")
-    is_kept = not lost_salience(asked, said) and coverage(content_terms(asked), content_terms(said)) >= _SAID_AGAIN
-    return plan if written and is_kept else plan_inline_fallback(facts, plan)
+    return _with_left_out_note(plan, facts)
 
 
 def held_back(plan: Plan, shown: Mapping[str, StoredEntry]) -> Plan:
@@ -154,6 +141,29 @@ def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # no
 def subject_of(proposed: ProposedEntry) -> Subject:
     """Returns the proposed note in the form in which it is compared with known notes: cleaned, as it would be stored."""
     return Subject(stored_title(proposed.title), stored_body(proposed.body), proposed.description or "", proposed.kind)
+
+
+def _merged(so_far: Plan, new: Iterable[Change], facts: PlanFacts) -> Plan:
+    """Returns `so_far` with the new changes: a change to a planned note rewrites the plan, all others count against the
+    run's limit."""
+    new, planned = tuple(new), entries_written(so_far.changes)
+    rewritten = {id: entry for id, entry in entries_written(new).items() if id in planned}
+    kept = tuple(evolve(each, entry=rewritten.get(each.id, each.entry)) for each in so_far.changes)
+    fresh = (each for each in new if each.id not in rewritten)
+    now, later = admit(fresh, facts.changed_before | changed_ids(so_far.changes), facts.live_at_start)
+    return Plan(kept + now, deferred=so_far.deferred + later)
+
+
+def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
+    """Returns the plan, with a person's inline note added whole if nothing in the plan says what it says."""
+    note = facts.entry.retrieval
+    if not isinstance(note, InlineNote) or not facts.is_persons_note:
+        return plan
+    written = entries_written(plan.changes)
+    said = "\n".join(entry.whole for entry in written.values())
+    asked = stored_body(f"{note.title}\n{note.body}")
+    is_kept = not lost_salience(asked, said) and coverage(content_terms(asked), content_terms(said)) >= _SAID_AGAIN
+    return plan if written and is_kept else plan_inline_fallback(facts, plan)
 
 
 @frozen

@@ -174,13 +174,7 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
         lines, left_out = lines[1:], left_out + 1
     if not title and description[:1].islower():
         description = ""
-    kept: list[str] = []
-    for at, line in enumerate(lines):
-        following = next((each for each in lines[at + 1 :] if each.strip()), "")
-        if line.rstrip().endswith(":") and not following.lstrip().startswith(("-", "*", "+", "`", ">")):
-            continue
-        kept.append(line)
-    body = kept
+    body = _without_empty_lists(lines)
     if (
         not any(line.strip() and not line.rstrip().endswith(":") for line in body)
         and (left_out or not title)
@@ -219,6 +213,17 @@ def _told_of_line(line: str, is_compared: bool) -> str:
 
 def _is_untold(text: str, is_compared: bool) -> bool:
     return is_directive(text) or (not is_compared and bool(typed_tokens(text) or ALLOWED.search(text)))
+
+
+def _without_empty_lists(lines: list[str]) -> list[str]:
+    """Returns the text without headings of lists that have no items left."""
+    kept: list[str] = []
+    for at, line in enumerate(lines):
+        following = next((each for each in lines[at + 1 :] if each.strip()), "")
+        if line.rstrip().endswith(":") and not following.lstrip().startswith(("-", "*", "+", "`", ">")):
+            continue
+        kept.append(line)
+    return kept
 
 
 # -- from the tiers that somebody proposes to the tiers that hold -----------------------------------------------------

@@ -216,13 +216,7 @@ class Page:
                 await self._welcome(scope, receive, send)
                 return
             refusal = 401, _STRANGER
-        if refusal is None and any(
-            int(each) > MAX_BODY_BYTES
-            for each in [
-                each if each.isascii() and each.isdigit() and len(each) < 12 else "0"
-                for each in headers_named(scope, b"content-length")
-            ]
-        ):
+        if refusal is None and any(int(each) > MAX_BODY_BYTES for each in _lengths(scope)):
             refusal = 413, f"A request can have {MAX_BODY_BYTES >> 20} MiB."
         if refusal is not None:
             headers = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
@@ -313,12 +307,7 @@ class Page:
                 document = {**answer.document, **({"warnings": said} if said else {})}
                 return self._json(document, route.status)
             if isinstance(answer, Done):
-                key = secrets.token_urlsafe(6)
-                self._said[key] = ([answer.sentence, *said], answer.undo)
-                if len(self._said) > 64:
-                    del self._said[next(iter(self._said))]
-                back = answer.back if answer.back.startswith("/") and not answer.back.startswith(("//", "/\\")) else "/"
-                return RedirectResponse(f"{back}{'&' if '?' in back else '?'}{urlencode({'said': key})}", 303, _HEADERS)
+                return RedirectResponse(self._with_word(answer, said), 303, _HEADERS)
             earlier, undo = self._said.pop((fields.get("said") or [""])[-1], ([], ""))
             return self._html(
                 answer.template, {**answer.context, "said": [*earlier, *said], "undo": undo}, 200, request
@@ -329,6 +318,14 @@ class Page:
             if os.environ.get("AGENT_MEMORY_DEBUG"):
                 traceback.print_exc()
             raise Defect(f"{route.method} {route.path}", repr(bug)) from None
+
+    def _with_word(self, done: Done, said: list[str]) -> str:
+        key = secrets.token_urlsafe(6)
+        self._said[key] = ([done.sentence, *said], done.undo)
+        if len(self._said) > 64:
+            del self._said[next(iter(self._said))]
+        back = done.back if done.back.startswith("/") and not done.back.startswith(("//", "/\\")) else "/"
+        return f"{back}{'&' if '?' in back else '?'}{urlencode({'said': key})}"
 
     def _html(self, template: str, context: Mapping[str, Any], status: int, request: Request | None) -> Response:
         here = "" if request is None else request.url.path
@@ -359,6 +356,13 @@ class Page:
             return await self._no_route(request, HTTPException(404))
         headers = {**_HEADERS, "cache-control": "private, max-age=3600"}
         return Response(static_file(request.path_params["name"]), media_type=kind, headers=headers)
+
+
+def _lengths(scope: Asgi) -> list[str]:
+    return [
+        each if each.isascii() and each.isdigit() and len(each) < 12 else "0"
+        for each in headers_named(scope, b"content-length")
+    ]
 
 
 def _same(given: str, known: str) -> bool:

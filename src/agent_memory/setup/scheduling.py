@@ -224,12 +224,7 @@ class Scheduling:
         setup = SetupState(self.place.home)
         aside = [self.files.carry_out(unit, setup) for unit in plan.units if unit.is_change]
         if plan.crontab is not None and plan.crontab.is_change:
-            programs = Programs("cron", self.environ)
-            data = plan.crontab.after or b""
-            if data.strip():
-                programs.run(("crontab", "-"), data)
-            else:
-                programs.run(("crontab", "-r"))
+            write_crontab(Programs("cron", self.environ), plan.crontab.after or b"")
         return tuple(path for path in aside if path is not None)
 
 
@@ -299,6 +294,14 @@ def read_crontab(programs: Programs) -> bytes:
         if _NO_CRONTAB_YET.search(error.reason):
             return b""
         raise
+
+
+def write_crontab(programs: Programs, data: bytes) -> None:
+    """Replaces the person's table as a whole; an empty one is removed."""
+    if data.strip():
+        programs.run(("crontab", "-"), data)
+    else:
+        programs.run(("crontab", "-r"))
 
 
 def render_plist(source: ScheduleSource, job: Job, place: Place) -> bytes:

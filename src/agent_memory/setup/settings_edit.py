@@ -99,10 +99,7 @@ def cut(text: str, entry: Spot, syntax: Syntax, baseline: str | None) -> str:
         for part in (inserted, inserted.lstrip("\r\n")):
             yield text.replace(part, "") if text.count(part) == 1 else None
         if syntax == "toml":
-            header = rf"[ \t]*\[{re.escape('.'.join(entry.keys))}(?:\.[^\]\n]*)?\][^\n]*\n"
-            yield re.compile(
-                rf"^{header}(?:(?![ \t]*\[).*(?:\n|\Z))*?(?=(?:[ \t]*(?:#.*)?\r?\n)*(?:[ \t]*\[|\Z))", re.MULTILINE
-            ).sub("", text)
+            yield _tables(entry.keys).sub("", text)
         else:
             yield _lines_removed(text, entry.keys)
             yield _lines_removed(text, entry.keys[:1])  # the whole mapping, where it is empty then
@@ -466,6 +463,14 @@ def _put_into_toml(text: str, entry: Spot) -> Iterator[str]:
     for above in re.finditer(rf"^[ \t]*{re.escape(entry.keys[0])}[ \t]*=[ \t]*\{{", text, re.MULTILINE):
         inline = f" {entry.keys[1]} = {{ {', '.join(members)} }}"
         yield from (text[: above.end()] + inline + comma + text[above.end() :] for comma in (",", ""))
+
+
+def _tables(keys: tuple[str, ...]) -> re.Pattern[str]:
+    """Matches the table at these keys and those below it, without blank lines and comments after them."""
+    header = rf"[ \t]*\[{re.escape('.'.join(keys))}(?:\.[^\]\n]*)?\][^\n]*\n"
+    return re.compile(
+        rf"^{header}(?:(?![ \t]*\[).*(?:\n|\Z))*?(?=(?:[ \t]*(?:#.*)?\r?\n)*(?:[ \t]*\[|\Z))", re.MULTILINE
+    )
 
 
 def _parse_yaml(text: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
@@ -53,12 +53,7 @@ def _vocabulary(document: Json) -> TagVocabulary:
         case list(words):
             return TagVocabulary(_accepted(words))
         case {"vocabulary": list(words), "renamed": dict(renamed)}:
-            normal = {normal_tag(old): normal_tag(new) for old, new in renamed.items() if isinstance(new, str)}
-            present = set(normal.values())
-            return TagVocabulary(
-                _accepted(words),
-                {old: new for old, new in normal.items() if old is not None and new is not None and old not in present},
-            )
+            return TagVocabulary(_accepted(words), _renamed(renamed))
         case {"vocabulary": list(words)}:
             return TagVocabulary(_accepted(words))
         case {"value": value}:
@@ -70,6 +65,13 @@ def _vocabulary(document: Json) -> TagVocabulary:
 def _accepted(words: Iterable[object]) -> frozenset[str]:
     tags = ((word, normal_tag(word)) for word in words if isinstance(word, str))
     return frozenset(tag if "__" in word else tag.partition("__")[2] for word, tag in tags if tag is not None)
+
+
+def _renamed(pairs: Mapping[str, object]) -> dict[str, str]:
+    """Returns the pairs without chains and circles: a present name is never an earlier one."""
+    normal = {normal_tag(old): normal_tag(new) for old, new in pairs.items() if isinstance(new, str)}
+    present = set(normal.values())
+    return {old: new for old, new in normal.items() if old is not None and new is not None and old not in present}
 
 
 TAG_VOCABULARY = Documents[TagVocabulary](

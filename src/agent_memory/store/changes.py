@@ -406,12 +406,7 @@ def _refuse_shared_alias(entry: MemoryEntry, had: tuple[str, ...], draft: Draft)
 def _retire(change: Change, draft: Draft) -> _Act:
     id = change.id
     if draft.live(id) is None:
-        archived = _archived_entry(change.id, draft)
-        version = draft.version_with(change.id, change.expected_hash)
-        if not _is_retired(archived) or (archived.content_hash != change.expected_hash and version is None):
-            raise draft.missing(change.id)
-        path = f"{TOPICS}/{archived.path.rpartition('/')[2]}"
-        return _Act(path, archived.meta, done_before=True, touched=(archived.path,))
+        return _retired_before(change, draft)
     current, before = _current_entry(id, draft)
     live_path = current.listed.path
     if current.listed.content_hash != change.expected_hash:
@@ -436,6 +431,16 @@ def _retire(change: Change, draft: Draft) -> _Act:
     draft.put_live(id, None)
     draft.put_archived(id, understand(path, after.data, after.mtime_ns or 0).listed)
     return _Act(live_path, current.meta)
+
+
+def _retired_before(change: Change, draft: Draft) -> _Act:
+    """Returns the act if the archive has the note with the bytes it was to be retired from, as in a replay."""
+    archived = _archived_entry(change.id, draft)
+    version = draft.version_with(change.id, change.expected_hash)
+    if not _is_retired(archived) or (archived.content_hash != change.expected_hash and version is None):
+        raise draft.missing(change.id)
+    path = f"{TOPICS}/{archived.path.rpartition('/')[2]}"
+    return _Act(path, archived.meta, done_before=True, touched=(archived.path,))
 
 
 def _with_end(current: StoredEntry, valid_until_ms: int | None) -> MemoryEntry:

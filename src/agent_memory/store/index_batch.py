@@ -50,28 +50,30 @@ class Batch:
                 if id is not None:
                     self._touched[(id, archived)] = None
             if each.hash is not None:
-                facts = known[5] if known is not None and _says_the_same(known[4], each.stored) else None
-                stored = each.stored
-                archived = each.path.count("/") if each.path.startswith(f"{ARCHIVE}/") else 0  # 2: a version
-                problems = "\n".join(each.trouble.problems) if each.trouble is not None else None
-                row: tuple[object, ...] = (None, archived, 0, 0, None, problems)
-                if stored is not None:
-                    self._stored[each.path] = stored
-                    id = stored.meta.id
-                    self._touched[(id, archived)] = None
-                    is_secret = stored.meta.is_secret
-                    self._is_hidden |= is_secret
-                    row = (id, archived, int(stored.listed.provisional_id), int(is_secret), _row_of(stored), None)
-                self._connection.execute(
-                    "INSERT INTO files (path, look, hash, id, archived, provisional, secret, listed, problems, facts) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (each.path, each.look, each.hash, *row, facts),
-                )
+                self._take(each, known[5] if known is not None and _says_the_same(known[4], each.stored) else None)
         for id, archived in self._touched:
             if archived < 2:
                 self._settle(id, archived)
         if self._is_hidden:  # FTS5 merges later, and must keep no word until then
             execute("INSERT INTO terms (terms) VALUES ('optimize')")
+
+    def _take(self, read: ReadFile, facts: str | None) -> None:
+        stored = read.stored
+        archived = read.path.count("/") if read.path.startswith(f"{ARCHIVE}/") else 0  # 2: a version
+        problems = "\n".join(read.trouble.problems) if read.trouble is not None else None
+        row: tuple[object, ...] = (None, archived, 0, 0, None, problems)
+        if stored is not None:
+            self._stored[read.path] = stored
+            id = stored.meta.id
+            self._touched[(id, archived)] = None
+            is_secret = stored.meta.is_secret
+            self._is_hidden |= is_secret
+            row = (id, archived, int(stored.listed.provisional_id), int(is_secret), _row_of(stored), None)
+        self._connection.execute(
+            "INSERT INTO files (path, look, hash, id, archived, provisional, secret, listed, problems, facts) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (read.path, read.look, read.hash, *row, facts),
+        )
 
     def _settle(self, id: str, archived: int) -> None:
         """Lets only the one file that is the note of this id be found."""
@@ -92,24 +94,25 @@ class Batch:
                 if stored is None:  # it is changing now: the next listing will tell
                     self._connection.execute("UPDATE files SET look = NULL, hash = NULL WHERE path = ?", (path,))
                 else:
-                    meta, archived, fields = stored.meta, stored.listed.archived, note_terms(stored)
-                    execute, many = self._connection.execute, self._connection.executemany
-                    number = execute(
-                        "INSERT INTO notes (archived, length) VALUES (?, ?)",
-                        (archived, sum(field.length for field in fields)),
-                    ).lastrowid
-                    assert number is not None
-                    execute("INSERT INTO terms (rowid, title, text) VALUES (?, ?, ?)", (number, *map(spelled, fields)))
-                    names = [(meta.id, 2 if archived else 0), *((alias, 1) for alias in meta.aliases if not archived)]
-                    many("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(name, number, rank) for name, rank in names])
-                    many(
-                        "INSERT INTO places VALUES (?, ?, ?)",
-                        [(*each, number) for each in dict.fromkeys(_places(stored))],
+                    self._connection.execute(
+                        "UPDATE files SET number = ? WHERE path = ?", (self._put_note(stored), path)
                     )
-                    links = [(link.target, Relation.LINKS.value) for link in find_links(stored.body)]
-                    links += [(id, Relation.SUPERSEDES.value) for id in meta.supersedes]
-                    many("INSERT OR IGNORE INTO links VALUES (?, ?, ?)", [(number, *each) for each in links])
-                    self._connection.execute("UPDATE files SET number = ? WHERE path = ?", (number, path))
+
+    def _put_note(self, stored: StoredEntry) -> int:
+        meta, archived, fields = stored.meta, stored.listed.archived, note_terms(stored)
+        execute, many = self._connection.execute, self._connection.executemany
+        number = execute(
+            "INSERT INTO notes (archived, length) VALUES (?, ?)", (archived, sum(field.length for field in fields))
+        ).lastrowid
+        assert number is not None
+        execute("INSERT INTO terms (rowid, title, text) VALUES (?, ?, ?)", (number, *map(spelled, fields)))
+        names = [(meta.id, 2 if archived else 0), *((alias, 1) for alias in meta.aliases if not archived)]
+        many("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(name, number, rank) for name, rank in names])
+        many("INSERT INTO places VALUES (?, ?, ?)", [(*each, number) for each in dict.fromkeys(_places(stored))])
+        links = [(link.target, Relation.LINKS.value) for link in find_links(stored.body)]
+        links += [(id, Relation.SUPERSEDES.value) for id in meta.supersedes]
+        many("INSERT OR IGNORE INTO links VALUES (?, ?, ?)", [(number, *each) for each in links])
+        return number
 
     def _take_out(self, number: int) -> None:
         for table in _NOTE_TABLES:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from agent_memory.errors import PathRefused, UndoRefused
 from agent_memory.note.note import TIERS_FILE, Listed, TierList
@@ -44,15 +44,7 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
         if reasons and not files:
             raise UndoRefused("", tuple(dict.fromkeys(reasons.values())))
         attempt = draft.copy()
-        more = (
-            {
-                change.path: f"{names.get(change.path, change.path)} {CHANGED_SINCE}"
-                for change in files
-                if hash_of(attempt.state(change.path)) != hash_of(change.after)
-            }
-            or _restore(files, attempt)
-            or _left_dangling(files, attempt)
-        )
+        more = _changed_since(files, names, attempt) or _restore(files, attempt) or _left_dangling(files, attempt)
         if not more:
             break
         reasons |= more
@@ -85,6 +77,14 @@ def _ids_in(notes: Iterable[FileChange]) -> set[str]:
 
 
 # -- why a file cannot be restored, by path ---------------------------------------------------------------------------
+
+
+def _changed_since(notes: Sequence[FileChange], names: Mapping[str, str], draft: Draft) -> dict[str, str]:
+    return {
+        change.path: f"{names.get(change.path, change.path)} {CHANGED_SINCE}"
+        for change in notes
+        if hash_of(draft.state(change.path)) != hash_of(change.after)
+    }
 
 
 def _restore(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:

@@ -101,25 +101,7 @@ class Transactions:
                 raise ValueError(f"{change.path} is changed more than once")
             paths.add(change.path)
             path_in(self._root, change.path)
-        steps = self._prepare(ordered)
-        taken = 0
-        try:
-            for number, step in enumerate(steps):
-                if self._where(step) is not _At.BEFORE:
-                    self._give_up(steps[:number])
-                    return False
-                taken = number + 1
-                self._take(step)
-                if number + 1 == len(steps) or (step.staged and not steps[number + 1].staged):
-                    # What moves has its new name durably before the old one goes.
-                    _flush(self._directories(steps))
-        except (PathRefused, StoreIo):
-            self._give_up(steps[:taken])
-            raise
-        self._remove_empty(steps)
-        with suppress(PathRefused, StoreIo):
-            self._end()  # if even the mark fails, recovery finds everything in place, unless somebody changes it before
-        return True
+        return self._carry_out(self._prepare(ordered))
 
     def _prepare(self, changes: Sequence[FileChange]) -> tuple[Step, ...]:
         """Returns the steps, once the new bytes and the journal are on disk."""
@@ -143,6 +125,26 @@ class Transactions:
                 self._clear()
             raise
         return tuple(steps)
+
+    def _carry_out(self, steps: tuple[Step, ...]) -> bool:
+        taken = 0
+        try:
+            for number, step in enumerate(steps):
+                if self._where(step) is not _At.BEFORE:
+                    self._give_up(steps[:number])
+                    return False
+                taken = number + 1
+                self._take(step)
+                if number + 1 == len(steps) or (step.staged and not steps[number + 1].staged):
+                    # What moves has its new name durably before the old one goes.
+                    _flush(self._directories(steps))
+        except (PathRefused, StoreIo):
+            self._give_up(steps[:taken])
+            raise
+        self._remove_empty(steps)
+        with suppress(PathRefused, StoreIo):
+            self._end()  # if even the mark fails, recovery finds everything in place, unless somebody changes it before
+        return True
 
     def _give_up(self, steps: Sequence[Step]) -> None:
         # A failed undo leaves the journal, so that the next process recovers.

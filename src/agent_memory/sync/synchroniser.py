@@ -126,8 +126,7 @@ class Synchroniser:
                 remote.fetch(branch)
             with self.writes.locks.write():
                 if not request.dry_run:
-                    unwrap(self.writes.recorder.adopt_hand_edits())
-                    unwrap(self.writes.recorder.record(BOOKKEEPING, "sync: what this machine knows of its notes"))
+                    self._record()
                 agreed = merged or self.commits.named(AGREED)
                 theirs = self.commits.named(INCOMING) if is_there else None
                 meeting = meet(self.commits, self.commits.named("HEAD"), theirs, agreed, self._purge_handled.read())
@@ -177,6 +176,10 @@ class Synchroniser:
         named = ", ".join(sorted(branches)[:5])
         reason = f"{remote.shown} has no branch {ours} and no default branch (it has {named})"
         raise SyncRefused(reason, f"Switch to one of them here, or push {ours} there once with git.")
+
+    def _record(self) -> None:
+        unwrap(self.writes.recorder.adopt_hand_edits())
+        unwrap(self.writes.recorder.record(BOOKKEEPING, "sync: what this machine knows of its notes"))
 
     # -- here ---------------------------------------------------------------------------------------------------------
 
