@@ -107,7 +107,7 @@ def _without_answered_anew(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Without the agent's answers on a matter on which it answered again later, when it knew better; of the others the latest."""
     answers: list[Candidate] = []
     for one in reversed(candidates):
-        names = names_in(one.quote) if one.is_agents_answer else frozenset()
+        names = names_in(one.quote) if one.is_agents_answer else frozenset[str]()
         if names and not any(overlap(names, names_in(later.quote)) >= _ANEW for later in answers):
             answers.append(one)
     kept = answers[:MAX_ANSWERS]

@@ -221,7 +221,7 @@ def _is_passing(paragraph: str) -> bool:
 
 def _as_many_as_fit(paragraphs: Sequence[str], first: int) -> str:
     """The paragraphs in their order, as many whole ones as fit, and the one that matters most in any case."""
-    room, taken = ANSWER_CHARS, []
+    room, taken = ANSWER_CHARS, list[int]()
     for index in dict.fromkeys((first, *range(len(paragraphs)))):
         if len(paragraphs[index]) <= room:
             room -= len(paragraphs[index])
