@@ -151,9 +151,13 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
         worked = worked or episode.worked
         if by_agent and (worked or history.harness is Harness.AIDER) and not any(objects(each) for each in later):
             changes = [call for each in episodes[index + 1 :] for call in each.changes]
-            told = agent_candidates(episode, changes, open_end=index >= last_work >= 0)
-            found.extend(one for one in told if one.sort is Sort.TASK or not _is_unsettled(one, episode, after))
-    return [one for one in found if not (_done if one.sort is Sort.TASK else _undone)(one, episodes)]
+            found.extend(agent_candidates(episode, changes, open_end=index >= last_work >= 0))
+    return [
+        one
+        for one in found
+        if not (_done if one.sort is Sort.TASK else _undone)(one, episodes)
+        and not (one.is_agents_answer and _is_unsettled(one, episodes, found))
+    ]
 
 
 def _is_pasted_back(candidate: Candidate, history: History) -> bool:
@@ -176,17 +180,25 @@ def _takes_another(later: Turn, decided: Candidate, *, far: bool) -> bool:
     return any(len(terms & content_terms(each)) >= least for each in sentences)
 
 
-def _is_unsettled(answer: Candidate, episode: Episode, after: Sequence[Turn]) -> bool:
-    """Whether the person had still to decide on an answer, did not accept it or came back to its matter: later words know better."""
+def _is_unsettled(answer: Candidate, episodes: Sequence[Episode], found: Sequence[Candidate]) -> bool:
+    """Whether the person had still to decide on an answer, did not accept it or came back to its matter: later words know better.
+    What they state of the matter makes a note of its own, beside it."""
+    number, stated = answer.turns[-1], {one.turns[-1] for one in found if one.by is Role.USER}
+    after = [each.asked for each in episodes if each.asked and each.asked.number > number]
     if not after:
         return False
-    asks, accepted = _final_question(episode), _ACCEPTS.search(after[0].text)
+    asks = next(_final_question(each) for each in episodes if each.closing and each.closing.number == number)
+    accepted = _ACCEPTS.search(after[0].text)
     if _PUSHES_BACK.match(after[0].text) or (asks and not accepted and not _OFFERS.match(asks)):
         return True
     terms = content_terms(answer.quote)
-    passes = (shows(Signal.WRAPS_UP, each.text.strip()[:MAX_CHARS]) or _ACCEPTS.search(each.text) for each in after)
-    asked = (content_terms(each.text[:TYPED_CHARS]) for each, passing in zip(after, passes, strict=True) if not passing)
-    return any(len(terms & each) >= max(_SHARED, len(each) * _COMES_BACK) for each in asked)
+    return any(
+        len(terms & asked) >= max(_SHARED, len(asked) * _COMES_BACK)
+        for each in after
+        if each.number not in stated and not _ACCEPTS.search(each.text)
+        if not shows(Signal.WRAPS_UP, each.text.strip()[:MAX_CHARS])
+        and (asked := content_terms(each.text[:TYPED_CHARS]))
+    )
 
 
 def _last_work(episodes: Sequence[Episode]) -> int:
