@@ -136,6 +136,7 @@ def test_what_is_said_in_a_chat_without_tools_is_general_knowledge_but_in_aider(
         "that didn't work",
         "Continua a falhar.",
         "but why do we need this at all?",
+        "I get another error at the second start.",
         "let the root cause of `total()` be, where is the price stored?",
     ],
 )
