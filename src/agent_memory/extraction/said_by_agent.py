@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
-from agent_memory.extraction.notes import Candidate, headline
+from agent_memory.extraction.notes import Candidate, headline, names_a_technology
 from agent_memory.extraction.session import Episode
 from agent_memory.extraction.text import (
     MESSAGE_CHARS,
@@ -165,7 +165,10 @@ def _tells(sentence: str) -> bool:
         and not (is_directive(sentence) and not _NORM.search(title))
         and not any(shows(signal, title) for signal in _PASSING)
         and says_enough(title, 4)
-        and (_FLAGS.match(sentence) or (names_in(title) and (_lasts(title) or _tells_a_cause(title))))
+        and (
+            _FLAGS.match(sentence)
+            or ((names_in(title) or names_a_technology(title)) and (_lasts(title) or _tells_a_cause(title)))
+        )
     )
 
 
