@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 from agent_memory.documents import error_document
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.text.ids import normal_tag, split_tags
-from agent_memory.text.instants import DAY_MS, HOUR_MS, ms_of
+from agent_memory.text.instants import DAY_MS, HOUR_MS, LAST_MS, ms_of
 from agent_memory.text.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -431,8 +431,7 @@ def expiry_of(text: str, now_ms: int) -> Expiry:
         at_ms = None if midnight is None else midnight + DAY_MS - 1
     else:
         at_ms = ms_of(word)
-    # The end of the year 9999, the last instant that can be written as a date.
-    if at_ms is None or at_ms > 253_402_300_799_999:
+    if at_ms is None or at_ms > LAST_MS:
         expected = "expected a period such as 30d (m h d w y), a date such as 2026-12-31, or never"
         raise UsageInvalid(f"--expires is {text!r}, {expected}")
     if at_ms <= now_ms:

@@ -272,15 +272,19 @@ def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
         return ""
     asked = [each.asked for each in episodes if each.asked and each.asked.number <= candidate.turns[-1]]
     if candidate.is_agents_answer:
-        requests = [request_of(each) for each in asked[-1:]]
-    else:
-        quoted = " ".join(candidate.text.split())
-        requests = [request for each in asked if not objects(each) and (request := request_of(each))[:40] not in quoted]
-    tellable = [each for each in requests[-2:] if each and not holds_quotation(each) and not is_directive(each)]
-    words, least = content_terms(candidate.text), 0 if candidate.is_agents_answer else _SHARED
-    shared = [(len(content_terms(each) & words) - age, each) for age, each in enumerate(reversed(tellable))]
-    score, nearest = max(shared, key=lambda scored: scored[0], default=(-1, ""))
-    return cut(nearest, ASKED_CHARS) if score >= least else ""
+        own = request_of(asked[-1]) if asked else ""
+        return cut(own, ASKED_CHARS) if _is_told(own) else ""
+    quoted = " ".join(candidate.text.split())
+    requests = [request for each in asked if not objects(each) and (request := request_of(each))[:40] not in quoted]
+    words = content_terms(candidate.text)
+    told = [each for each in requests[-2:] if _is_told(each)]
+    shared = [(len(content_terms(each) & words) - age, each) for age, each in enumerate(reversed(told))]
+    score, nearest = max(shared, key=lambda scored: scored[0], default=(0, ""))
+    return cut(nearest, ASKED_CHARS) if score >= _SHARED else ""
+
+
+def _is_told(request: str) -> bool:
+    return not holds_quotation(request) and not is_directive(request)
 
 
 def _files_around(candidate: Candidate, episodes: Sequence[Episode], directory: str) -> tuple[str, ...]:

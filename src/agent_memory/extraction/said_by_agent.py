@@ -15,6 +15,7 @@ from attrs import frozen
 from agent_memory.extraction.notes import Candidate, headline, names_a_technology
 from agent_memory.extraction.session import Episode
 from agent_memory.extraction.text import (
+    FENCE,
     MESSAGE_CHARS,
     REDACTED,
     SENTENCE_CHARS,
@@ -59,7 +60,6 @@ _WORKS = wording("works")
 _AT_HAND = wording("at_hand")
 _CLAUSE = wording("clause")
 _NORM = re.compile(r"\b(?:must|ha(?:s|ve) to|needs? to|requires?)\b", re.IGNORECASE)
-_FENCE = re.compile(r"\s*(```+|~~~+)")
 _LEADS_IN = re.compile(r"(?:^#{1,6} .*|^\*\*[^*\n]+\*\*|:)\Z", re.MULTILINE)
 _LINE = re.compile(r":\d+(?:-\d+)?$|\(\)$")
 _DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface|enum)\b[^;{{}}()]{{0,40}}?\b{0}\b|\b{0}\s*(?::=|=(?!=))"
@@ -197,7 +197,7 @@ def _paragraphs(message: str) -> list[str]:
     found: list[str] = []
     fence, apart = "", True
     for line in message.split("\n"):
-        mark = _FENCE.match(line)
+        mark = FENCE.match(line)
         if not (fence or line.strip()):
             apart = True
         elif fence or not apart or (found and _LEADS_IN.search(found[-1])):

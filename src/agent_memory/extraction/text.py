@@ -143,7 +143,7 @@ def _hit(sort: Sort, patterns: Patterns, sentence: str) -> Hit | None:
 MESSAGE_CHARS = 24_000
 """Characters of one message that are looked at."""
 
-_FENCE = re.compile(r"\s*(```+|~~~+)")
+FENCE = re.compile(r"\s*(```+|~~~+)")
 _TRIPLE_QUOTE = re.compile(r'"""|' + "'''")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*$")
 _RULE = re.compile(r"\s*([-*_=─━]\s*){3,}$")
@@ -232,7 +232,7 @@ def _raw_blocks(message: str) -> Iterator[Block | None]:
         current.clear()
 
     for line in message.split("\n"):
-        opening = _FENCE.match(line)
+        opening = FENCE.match(line)
         if fence:
             fence = "" if opening and opening[1].startswith(fence) else fence
             continue
