@@ -390,8 +390,8 @@ class FollowedFiles:
         self.root = database.root
         self._known: dict[str, Mapping[str, tuple[int | None, Seen]]] = {}
         """The last state by kind and path, with its `look_of`; None for what is always read again."""
-        self._live: tuple[Sequence[Seen], Listing] = (), Listing(())
-        """What `live` saw last, and what it made of that."""
+        self._live: tuple[DirectoryListing | None, Sequence[Seen], Listing] = None, (), Listing(())
+        """What `live` looked at and saw last, and what it made of that."""
         self.held: dict[str, DirectoryListing] | None = None
         """What the directories hold, while somebody looks at a single moment."""
 
@@ -400,10 +400,11 @@ class FollowedFiles:
     def live(self) -> Listing:
         """Returns every live note, by path. Of two files with one id one is the note; the other is reported."""
         listing = self._look_at(self.directories[0])
-        seen = [*self._seen(TOPICS, listing.files), *listing.odd, *self._unseen(listing.directories)]
-        if seen != self._live[0]:
-            self._live = seen, _one_per_id(seen)
-        return self._live[1]
+        looked, seen, made = self._live
+        if listing is not looked:
+            now = [*self._seen(TOPICS, listing.files), *listing.odd, *self._unseen(listing.directories)]
+            self._live = listing, now, made if now == seen else _one_per_id(now)
+        return self._live[2]
 
     def archived(self) -> Listing:
         """Returns the newest archived file of each id: its retired note, or else the newest of its versions."""
