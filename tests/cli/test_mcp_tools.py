@@ -471,6 +471,18 @@ class TestPrompts:
         assert "Deploys of the lamp run from main only." in text
         assert "no session" in text.lower()
 
+    @pytest.mark.parametrize("name", ["handoff", "resume", "review"])
+    def test_where_memory_is_off_a_prompt_says_so_as_a_tool_does(self, memory: Memory, tools: Tools, name: str) -> None:
+        memory.service.remember(NoteDraft("Deploys of the lamp run from main only.")).unwrap()
+        memory.switching.pause(None, None).unwrap()
+
+        async def refused(client: Any) -> str:
+            with pytest.raises(MCPError) as error:
+                await client.get_prompt(name, {})
+            return str(error.value)
+
+        assert "Memory is paused until `memory resume`. Nothing was read or written." in tools.connected(refused)
+
     @pytest.mark.parametrize(("name", "given"), [("x", {}), ("review", {"x": "1"}), ("handoff", {"session": "none"})])
     def test_what_there_is_not_is_refused_in_words(self, tools: Tools, name: str, given: dict[str, str]) -> None:
         async def refused(client: Any) -> int:

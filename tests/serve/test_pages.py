@@ -349,6 +349,22 @@ def test_what_would_be_told_now_is_what_the_hook_tells_and_is_recorded_nowhere(m
     assert "1 more note" in html
     assert elsewhere not in html
     assert "is no directory" in browser.json("/now?directory=/nowhere", 400)["error"]["message"]
+
+    asking = "&prompt=When+are+lamps+lit%3F"
+    for harness, at, told in (("codex", asking, 1), ("cursor", asking, 0), ("cursor", "", 1), ("goose", "", 0)):
+        document = browser.json(f"/now?directory={project}&harness={harness}{at}")
+        assert (len(document["entries"]), bool(document["text"])) == (told, bool(told)), harness
+        assert ("No hook tells" in (document["nothingBecause"] or "")) == (not told)
+    assert "No hook tells cursor anything with a prompt." in browser.html(
+        f"/now?directory={project}&harness=cursor{asking}"
+    )
+    memory.configure(projects={"exclude": ["github.com/ada/*"]})
+    document = browser.json(f"/now?directory={project}")
+    assert (document["text"], document["entries"], document["leftOutBecause"]) == ("", [], [])
+    assert "projects.exclude" in document["nothingBecause"]
+    memory.configure()
+    assert memory("pause").code == 0
+    assert "Memory is paused until" in browser.html(f"/now?directory={project}{asking}")
     browser.close()
 
 
@@ -507,6 +523,9 @@ def test_projects_are_paused_excluded_and_renamed(memory: Memory) -> None:
     assert "1 note moved." in page
     assert memory.notes()[0]["scope"] == "github.com/ada/lantern"
     assert browser.act("/projects/rename", 400, project=scope, new="x")["error"]["code"] == "usage"
+    for new in ("not a key", "../elsewhere"):
+        refusal = browser.act("/projects/merge", 400, project="github.com/ada/lantern", new=new)["error"]
+        assert f"'{new}' is not a scope" in refusal["message"]
     assert browser.act("/projects/burn", 400)["error"]["code"] == "usage"
     browser.close()
 

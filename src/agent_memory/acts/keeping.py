@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.capture.places import UNKNOWN, KnownPlace, KnownPlaces, redacted_scope, root_commit_of, unborn_mark
-from agent_memory.capture.repository import Repository, scope_there
+from agent_memory.capture.repository import Repository, scope_there, stated_scope
 from agent_memory.care.checks import ScopeUse
 from agent_memory.errors import Error, StateInvalid, StateNotFound, UsageInvalid
 from agent_memory.note.note import GLOBAL_SCOPE, Listed, Listing, Sensitivity, UnreadableFile
@@ -235,8 +235,11 @@ class ScopeKeeping:
 
     @as_result
     def rename(self, old: str, new: str, *, merge: bool = False) -> Moved:
-        """Moves the live notes of one scope to another, as one run. UsageInvalid where there are none, and, unless they
-        are to be merged, where the other has notes already."""
+        """Moves the live notes of one scope to another, as one run. UsageInvalid where there are none, where the other is
+        no scope, and, unless they are to be merged, where it has notes already."""
+        if (stated := stated_scope(new)) is None:
+            raise UsageInvalid(f"{new[:80]!r} is not a scope", "`memory scope list` shows what there is.")
+        old, new = stated_scope(old) or old, stated
         with self.writes.locks.write():
             live = unwrap(self.writes.store.list())
             scopes = Counter([each.meta.scope for each in live.entries])

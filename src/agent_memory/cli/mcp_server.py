@@ -145,6 +145,7 @@ class MemoryServer:
                 self._callers[caller] = memory
                 if len(self._callers) > 32:  # the latest are kept
                     del self._callers[next(iter(self._callers))]
+                memory.require_on()
                 return act(memory)
             except Error:
                 raise

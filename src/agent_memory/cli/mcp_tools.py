@@ -131,7 +131,6 @@ class Tool:
 
     @as_result
     def __call__(self, memory: Memory, arguments: Mapping[str, object]) -> str:
-        memory.require_on()
         return self.act(memory, **self.read(arguments))
 
     def read(self, arguments: Mapping[str, object]) -> dict[str, Any]:

@@ -209,12 +209,10 @@ def _scope(arguments: argparse.Namespace, console: Console) -> None:
         nothing = "No notes yet, so no scopes. `memory remember TEXT` stores a note."
         _print_rows(console, ("scope", "notes", ""), rows, nothing)
         return
-    hint = f"The call is `memory scope {act} OLD NEW`; `memory scope list` shows what there is."
     if len(arguments.scopes) != 2:
+        hint = f"The call is `memory scope {act} OLD NEW`; `memory scope list` shows what there is."
         raise UsageInvalid(f"`memory scope {act}` takes two scopes", hint)
-    old, new = (stated_scope(each) or "" for each in arguments.scopes)
-    if not (old and new):
-        raise UsageInvalid(f"{arguments.scopes[bool(old)]!r} is not a scope", hint)
+    old, new = stated_scope(arguments.scopes[0]) or arguments.scopes[0], arguments.scopes[1]
     memory = open_here(console)
     memory.caller.only_a_person(f"scope {act}")
     done = unwrap(memory.scopes.rename(old, new, merge=act == "merge"))

@@ -19,7 +19,7 @@ ASKED = "prompt"
 COMPACTED = "compact"
 """After it, what was put into the session is no longer in front of the agent."""
 
-_EVENTS = {
+EVENTS = {
     **dict.fromkeys(("sessionstart",), START),
     **dict.fromkeys(("userpromptsubmit", "beforeagent", "agentstart", "beforeagentstart", "chatmessage"), ASKED),
     **dict.fromkeys(("precompress", "precompact", "postcompact", "sessioncompact", "sessioncompacted"), COMPACTED),
@@ -51,7 +51,7 @@ def moment_of(named: str, payload: object) -> "Moment | str | None":
     event = located_event(named, payload)
     if not isinstance(event, SessionEvent) or not is_object(payload):
         return event if isinstance(event, str) else None
-    kind = _EVENTS.get(plain_name(event.event or ""))
+    kind = EVENTS.get(plain_name(event.event or ""))
     # Nothing for a sub-agent, which the payload says, or which shows in a session other than the one that speaks.
     is_named = bool(payload.get("agent_id") or payload.get("agentId"))
     if kind is None or is_named or event.session_id != own_session_id(event.harness, payload):

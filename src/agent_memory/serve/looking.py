@@ -33,7 +33,7 @@ from agent_memory.documents import (
     use_document,
 )
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, RunNotFound, UndoRefused, UsageInvalid
-from agent_memory.hook_injection import HookInjection
+from agent_memory.hook_injection import HookInjection, Offer
 from agent_memory.inject import place_of, told_where
 from agent_memory.note.note import (
     Harness,
@@ -57,6 +57,7 @@ from agent_memory.recall.reading import LinkSheet, ListFilter, ShownEntry
 from agent_memory.results import unwrap
 from agent_memory.rules.run_log import KEEP_RUNS
 from agent_memory.serve.application import Asked, Shown
+from agent_memory.setup.harnesses import is_told
 from agent_memory.store.diffs import DiffPart
 from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import cut_chars, one_line
@@ -299,8 +300,13 @@ def now(asked: Asked) -> Shown:
     kind = ASKED if prompt else START
     event = SessionEvent(harness.value, "", "", cwd=directory)
     hook = HookInjection(harness.value, Moment(event, kind, prompt, False), looking.environ, looking.real_root)
+    off = there.switches().off(directory)
+    silence = off.sentence if off is not None else ""
+    if not (silence or is_told(harness.value, kind)):
+        when = "with a prompt" if prompt else "at the start of a session"
+        silence = f"No hook tells {harness} anything {when}."
     try:
-        offer = hook.offer()
+        offer = Offer() if silence else hook.offer()
     except HookProblem as problem:
         raise UsageInvalid(str(problem.args[-1])) from None
     injection = hook.assembled(offer)
@@ -309,7 +315,7 @@ def now(asked: Asked) -> Shown:
     around = place_of(there)
     left: list[dict[str, str]] = []
     unrelated = 0
-    for each in live.values():
+    for each in () if silence else live.values():
         meta = each.meta
         if meta.id in injection.ids or meta.scope not in around.scopes:
             continue
@@ -328,8 +334,9 @@ def now(asked: Asked) -> Shown:
     told = [live[id] for id in injection.ids if id in live]
     known = known_places(looking.environ, looking.real_root)
     places = sorted({each.common.removesuffix("/.git") for each in known.all()})
-    document = {**injection_document(injection), "leftOutBecause": left, "unrelated": unrelated}
-    context = {"injection": injection, "told": told, "unrelated": unrelated, "directory": directory}
+    document = {**injection_document(injection), "nothingBecause": silence or None}
+    document |= {"leftOutBecause": left, "unrelated": unrelated}
+    context = {"injection": injection, "silence": silence, "told": told, "unrelated": unrelated, "directory": directory}
     shown = {"left": left[:A_PAGE], "not_shown": len(left[A_PAGE:])}
     asked_for = {"harness": harness, "prompt": prompt, "harnesses": Harness, "places": places, "scope": around.scope}
     return Shown("now.html", document, {**context, **shown, **asked_for})

@@ -13,8 +13,8 @@ from typing import Any
 
 from attrs import asdict, field, frozen
 
-from agent_memory.capture.session_event import SHAPES
-from agent_memory.recall.moment import harness_directories
+from agent_memory.capture.session_event import SHAPES, plain_name
+from agent_memory.recall.moment import EVENTS, harness_directories
 from agent_memory.setup.plan import Act, Element, HarnessSetup, Member, Part, Setting, Wanted, Whole
 from agent_memory.text.json_shape import is_list, is_object
 
@@ -160,6 +160,13 @@ def _json_file(path: str, document: Mapping[str, Any], words: str) -> Wanted:
 _DATA = tomllib.loads((get_data("agent_memory.setup", "harnesses.toml") or b"").decode())
 SETUPS: Mapping[str, Callable[[Context], HarnessSetup]] = {name: partial(_setup, name, _DATA[name]) for name in _DATA}
 """The function of each harness; `manual` is a person without any."""
+
+
+def is_told(harness: str, kind: str) -> bool:
+    """Returns whether a hook of the harness asks for notes at moments of this kind."""
+    told: Mapping[str, Any] = _DATA.get(harness, {})
+    events = told.get("hooks", {}).get("inject", ())
+    return "plugin" in told or any(EVENTS.get(plain_name(each)) == kind for each in events)
 
 
 _TRIAL_EVENTS: Mapping[Act, str] = {"capture": "stop", "inject": "session_start"}
