@@ -110,7 +110,7 @@ class HookInjection:
             passages, profile, hold_out = self._found()
         elif self.moment.kind != COMPACTED:
             passages, profile, more, hold_out = self._ready()
-        return Offer(passages, profile, more, self._shown_whole() if passages else frozenset[str](), hold_out)
+        return Offer(passages, profile, more, self._shown_whole(passages) if passages else frozenset[str](), hold_out)
 
     def assembled(self, offer: Offer, known: "frozenset[str]" = frozenset()) -> Injection:
         """Returns what finds room of an offer, without what the session knows."""
@@ -119,14 +119,16 @@ class HookInjection:
         known |= offer.in_view
         return assemble(offer.passages, offer.profile, known, max_chars(self.named), offer.more)
 
-    def _shown_whole(self) -> "frozenset[str]":
-        """Returns the ids that are shown in managed sections which this harness reads by itself."""
+    def _shown_whole(self, passages: "Iterable[Passage]") -> "frozenset[str]":
+        """Returns the ids that are shown in managed sections which this harness reads by itself, with the same marks."""
         try:
             work_tree = work_tree_above(self.directory)
         except OSError:  # then what a session may have read of it is repeated
             work_tree = None
         groups = read_files(self.moment.harness, self.home, self.environ, work_tree)
-        return frozenset(id for group in groups for id in shown_whole(_first_text(group)))
+        marks = {each.id: each.mark for each in passages}
+        texts = map(_first_text, groups)
+        return frozenset(id for text in texts for id in shown_whole(text) if marks.get(id, "") in text)
 
     # -- at the start of a session ------------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ def test_a_note_from_a_branch_that_is_not_merged_says_so_everywhere(memory: Memo
     id = note["id"]
     assert note["unmerged"] == MARK
     assert f"\n{MARK}\n" in memory("read", id).out
-    assert f"({MARK})" in memory("search", "lamp port", cwd=lamp).out
+    assert f"\t{MARK}\n" in memory("search", "lamp port", cwd=lamp).out
     assert f"Not merged: {MARK}." in memory("why", id).out
     assert "on the branch fix/lamp" in memory("why", id).out
     assert MARK in told(memory, lamp)

@@ -328,7 +328,10 @@ def test_it_is_told_wherever_a_note_is_looked_at(memory: Memory, lamp: Path, hom
     ]
     assert memory("why", id, "--json", cwd=lamp).document["grounding"] == entry["grounding"]
     assert "src/a.py: changed, now lamp.py" in memory("search", "lamp server", "--explain", cwd=lamp).out
-    assert "grounding" not in memory("search", "lamp server", "--json", cwd=lamp).document["entries"][0]
+    assert memory("search", "lamp server", "--json", cwd=lamp).document["entries"][0]["grounding"] == entry["grounding"]
+    line = memory("search", "lamp server", cwd=lamp).out.rstrip("\n").split("\t")
+    assert line[9] == "src/b.py is gone, src/a.py is now lamp.py"
+    assert "(" not in line[6], "the title alone"
     assert "src/b.py: gone" in memory("why", id, cwd=home).out, "of its own place, where this machine knows it"
     assert "src/b.py is gone, src/a.py is now lamp.py" in told(memory, lamp)
     asked = {
@@ -354,6 +357,30 @@ def test_what_is_gone_comes_last_but_what_is_pinned(memory: Memory, lamp: Path) 
     assert memory("pin", stale, cwd=lamp).code == 0
     pinned = told(memory, lamp)
     assert pinned.index(stale) < pinned.index(fresh)
+
+
+def test_a_managed_section_marks_what_is_gone_and_a_hook_what_is_gone_since(
+    memory: Memory, lamp: Path, home: Path
+) -> None:
+    id = noted(memory, lamp)
+    assert memory("pin", id, cwd=lamp).code == 0
+    git(lamp, "rm", "-q", "src/b.py")
+    committed(lamp)
+    (home / ".claude").mkdir(exist_ok=True)
+    target = lamp / "CLAUDE.md"
+
+    def published() -> str:
+        assert memory("generate-agents-md", "--target", str(target), cwd=lamp).code == 0
+        return target.read_text()
+
+    assert f"{id} · " in published()
+    assert ", src/b.py is gone\n" in published()
+    assert id not in told(memory, lamp), "it is told there"
+    git(lamp, "rm", "-q", "src/a.py")
+    committed(lamp)
+    assert "src/a.py and src/b.py are gone" in told(memory, lamp)
+    assert "src/a.py and src/b.py are gone" in published()
+    assert id not in told(memory, lamp)
 
 
 def test_what_is_gone_for_some_days_waits_for_a_decision(memory: Memory, lamp: Path) -> None:

@@ -27,11 +27,11 @@ def test_the_best_note_first_one_a_line_when_piped(memory: Memory) -> None:
     done = memory("search", "zebra", "lock")
     assert done.code == 0
     first = done.out.splitlines()[0].split("\t")
-    assert (first[0], first[2:5], first[6], len(first)) == (zebra, ["warm", "decision", "user"], ZEBRA, 9)
+    assert (first[0], first[2:5], first[6], len(first)) == (zebra, ["warm", "decision", "user"], ZEBRA, 10)
     assert "\x1b" not in done.out
     assert done.err.startswith("memory: 1 note, found by words")
     assert memory("list", "--json").document["entries"][0]["used"] == 0  # searching is no reading
-    assert len(memory("search", "zebra", "--explain").out.splitlines()[0].split("\t")) == 10
+    assert len(memory("search", "zebra", "--explain").out.splitlines()[0].split("\t")) == 11
 
 
 def test_the_document(memory: Memory) -> None:

@@ -129,7 +129,7 @@ def test_text_of_others_breaks_no_line_and_no_field() -> None:
         parts=(ScorePart("words", 1.0, "x\ny\tz"),),
     )
     line = plain_line(hit, explain=True)
-    assert line.count("\t") == 9
+    assert line.count("\t") == 10
     assert "\n" not in line
     assert line.split("\t")[6] == "a b cd"
     assert line.endswith("+1.000 words: x y z")

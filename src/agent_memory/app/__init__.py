@@ -51,7 +51,15 @@ from agent_memory.note.note import (
 from agent_memory.note.note_format import id_in_name
 from agent_memory.recall.branches import TRUNKS, Unmerged, branch_mark, look_for_unmerged, unmerged_branches
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog
-from agent_memory.recall.grounding import COMMAND_SECONDS, Grounding, Named, look_at, named_by, place_with
+from agent_memory.recall.grounding import (
+    COMMAND_SECONDS,
+    Grounding,
+    Named,
+    grounding_mark,
+    look_at,
+    named_by,
+    place_with,
+)
 from agent_memory.recall.reading import ListFilter, Reading, status_shown
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.setup.config_files import Effective, TrustFile, change_own_config, load_config
@@ -437,7 +445,12 @@ class Memory:
         shown = self.config.agents_md
         budget = late.change.SectionBudget(shown.hot_chars, shown.warm_lines)
         return late.publishing.Publisher(
-            self.store, self.targets, budget, team_at=self.team_at, branch_mark=self.branch_mark
+            self.store,
+            self.targets,
+            budget,
+            team_at=self.team_at,
+            branch_mark=self.branch_mark,
+            ground_marks=self._ground_marks,
         )
 
     def publish(
@@ -750,6 +763,12 @@ class Memory:
                 looked = look_at(where, tuple(named.values()), COMMAND_SECONDS / len(scopes), self.real_root)
                 found |= zip(named, looked, strict=True)
         return found
+
+    def _ground_marks(self, path: str, notes: Sequence[StoredEntry]) -> Mapping[str, str]:
+        where = read_repository(os.path.dirname(path), self.environ)
+        named = [named_by(each.meta, each.entry.whole, self.scope_of(where.top)) for each in notes]
+        looked = look_at(where, named, COMMAND_SECONDS, self.real_root)
+        return {each.meta.id: grounding_mark(found) for each, found in zip(notes, looked, strict=True)}
 
     def _look_for_unmerged(self) -> None:
         look_for_unmerged(self.real_root, unwrap(self.store.list()).entries, self.environ)

@@ -27,7 +27,7 @@ from agent_memory.cli.dialogue import open_here, short_age
 from agent_memory.documents import fields_of, rows_of, search_document
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind, Usage
-from agent_memory.recall.grounding import CHANGED, GONE, ground_lines
+from agent_memory.recall.grounding import CHANGED, GONE, ground_lines, grounding_mark
 from agent_memory.recall.hits import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.results import unwrap, warning_of
 from agent_memory.text.ids import normal_tag, split_tags
@@ -60,8 +60,8 @@ def configure_search(parser: argparse.ArgumentParser) -> None:
     epilog = (
         "Any text is a query: words, a symbol, a path, a pasted error message. The best note comes first; of equally "
         "good ones, those of the current repository. In a pipe, each note is one line of tab-separated fields: id, "
-        "score, tier, kind, origin, day, title, best passage, id of the note that supersedes it. A search does not "
-        "count as a read. Exit code 0, even if nothing is found.\n\n"
+        "score, tier, kind, origin, day, title, best passage, id of the note that supersedes it, and what is to be "
+        "known of its branch and the files that it names. A search does not count as a read. Exit code 0, even if nothing is found.\n\n"
         "--sessions shows the best turn of each session whose history is kept, or with --session all turns of one that "
         "match; in a pipe: session, harness, score, scope, branch, time, turn before, turn, turn after, and the command "
         "that resumes the session."
@@ -93,11 +93,12 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         return
     answer = unwrap(memory.search(request))
     console.warn(*answer.notices)
-    ground = memory.grounding(*(each.stored for each in answer.hits if arguments.explain))
+    ground = memory.grounding(*(each.stored for each in answer.hits))
 
     def mark(hit: SearchHit) -> str:
-        files = (each for each in ground.get(hit.listed.meta.id, ()) if each.state in (CHANGED, GONE))
-        return ", ".join(filter(None, (memory.mark_of(hit.listed), *ground_lines(files))))
+        files = [each for each in ground.get(hit.listed.meta.id, ()) if each.state in (CHANGED, GONE)]
+        said = ground_lines(files) if arguments.explain else (grounding_mark(files),)
+        return ", ".join(filter(None, (memory.mark_of(hit.listed), *said)))
 
     if console.json:
         totals = memory.ledger.totals()  # if they cannot be read, the frontmatter's counts are shown
@@ -138,9 +139,10 @@ def plain_line(hit: SearchHit, *, explain: bool = False, mark: str = "") -> str:
         meta.kind.value,
         meta.origin.value,
         day_of(meta.updated_at_ms),
-        one_line(meta.title, _TITLE_CHARS) + (f" ({mark})" if mark else ""),
+        one_line(meta.title, _TITLE_CHARS),
         one_line(hit.snippet.text, len(hit.snippet.text)),
         hit.superseded_by or "",
+        mark,
     ]
     if explain:
         cells.append("; ".join(f"{each.value:+.3f} {_named(each)}" for each in hit.parts))

@@ -31,6 +31,8 @@ class Passage(Record):
     commit: str = ""
     since_ms: int = 0
     cwd: str = ""
+    mark: str = ""
+    """What became of these files, where that is said in each form; it is not in `values`."""
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -50,7 +52,7 @@ class Passage(Record):
         heading, blank, facts, *rest = self.whole.split("\n") if self.whole else ("", "", "")
         whole = "\n".join((heading, blank, f"{facts}, {mark}", *rest)) if self.whole else ""
         brief, title = (f"{each[:-1]}, {mark})" if each else "" for each in (self.brief, self.title))
-        return Passage(self.id, self.section, whole, brief, title)
+        return Passage(self.id, self.section, whole, brief, title, mark=mark)
 
 
 class Injection(Record):

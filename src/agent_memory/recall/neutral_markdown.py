@@ -188,11 +188,12 @@ def title_note(meta: Meta, more: str = "") -> str:
     return f"- {shown_title(meta)} ({_mark(meta)}{more})"
 
 
-def facts_beside(listed: Listed, contradicted_by: str, branch: str) -> tuple[str, ...]:
+def facts_beside(listed: Listed, contradicted_by: str, *marks: str) -> tuple[str, ...]:
     """Returns what is added to the facts of a note: that it is the team's, which note contradicts and outranks it, and
-    that its branch is not merged."""
+    marks, such as that its branch is not merged."""
     by = contradicted_by and f"contradicted by {contradicted_by}"
-    return tuple(filter(None, (OF_THE_TEAM if listed.is_team else "", by, neutral_line(branch, _BOX_CHARS))))
+    said = (neutral_line(redact(each).text, _BOX_CHARS) for each in marks)
+    return tuple(filter(None, (OF_THE_TEAM if listed.is_team else "", by, *said)))
 
 
 def _mark(meta: Meta) -> str:

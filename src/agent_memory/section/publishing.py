@@ -42,9 +42,12 @@ from agent_memory.store.store_files import NotesHere, Store, Team
 from agent_memory.text.markdown import MAX_DESCRIPTION_CHARS
 
 # -- the section as text: hot notes whole, warm ones a line each, the rest a count (design §6, P13, P17-P19) ----------
-# The same notes give the same bytes, wherever, whenever and by whom it is written; but a file that no repository
-# commits marks notes of a branch that is not merged here. Whether a note may be shown is checked here again from its
+# The same notes give the same bytes, wherever, whenever and by whom it is written; but files that they name and a commit
+# removed are marked, and a file that no repository commits marks notes of a branch that is not merged here. Whether a note may be shown is checked here again from its
 # own text: a tier list may have been edited or come from another machine.
+
+GroundMarks = Callable[[str, Sequence[StoredEntry]], Mapping[str, str]]
+"""Returns what became of the files that notes name, by id, in the checkout around a file."""
 
 WARM_HEADING = "### More notes"
 OF_AN_AGENT = " (concluded by an agent)"
@@ -57,6 +60,7 @@ def render_section(
     target: Target,
     budget: SectionBudget = SectionBudget(),  # noqa: B008 - a frozen value
     branch_mark: Callable[[Sequence[Source]], str] = lambda _: "",
+    ground_marks: GroundMarks = lambda *_: {},
 ) -> RenderedSection:
     """Returns the section of one target, with its markers. `bodies` holds the hot and warm notes by id.
 
@@ -67,10 +71,11 @@ def render_section(
     hot, warm = _select(tiers, entries, bodies, target, warnings)
     ids = dict.fromkeys([each.meta.id for each in hot] + [each.meta.id for each in warm])
     contradicted = contradicted_in([bodies[id] for id in ids])
+    marks = ground_marks(target.path, [bodies[id] for id in ids])
 
     def beside(listed: Listed) -> tuple[str, ...]:
         branch = branch_mark(listed.meta.sources) if GLOBAL_SCOPE in target.scopes else ""
-        return facts_beside(listed, contradicted.get(listed.meta.id, ""), branch)
+        return facts_beside(listed, contradicted.get(listed.meta.id, ""), branch, marks.get(listed.meta.id, ""))
 
     whole = {each.meta.id: whole_note(each, "".join(f", {said}" for said in beside(each.listed))) for each in hot}
     room = budget.hot_chars - sum(len(whole[each.meta.id]) for each in hot if each.meta.pinned)
@@ -216,6 +221,7 @@ class Publisher:
     team_at: Callable[[str], Team] = lambda _: Team()
     """Returns the team's notes in the checkout of a directory, which a target there shows, too."""
     branch_mark: Callable[[Sequence[Source]], str] = lambda _: ""
+    ground_marks: GroundMarks = lambda *_: {}
 
     @as_result
     def publish(
@@ -279,7 +285,8 @@ class Publisher:
                 continue  # removed since the listing
             if stored.meta.id == id:  # else it was merged since
                 bodies[id] = stored
-        return lambda target: render_section(standing, entries, bodies, target, self.budget, self.branch_mark)
+        marks = self.branch_mark, self.ground_marks
+        return lambda target: render_section(standing, entries, bodies, target, self.budget, *marks)
 
     def _plan(
         self, target: Target, read: Result[TargetFile, Error], render: Callable[[Target], RenderedSection]
