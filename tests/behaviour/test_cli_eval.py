@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -80,6 +81,24 @@ def test_a_directory_of_transcripts_is_replayed_in_a_store_of_its_own(memory: Me
         ["--hold-out", "--yes"],
     ):
         assert memory("eval", *words, "--json").error["code"] == "usage"
+
+
+def test_a_session_is_replayed_and_examined_where_memory_recorded_it(memory: Memory) -> None:
+    """Its transcript names another directory, as Gemini's names one of its own; and the repository is gone by now."""
+    project, talks = memory.work_tree(), memory.home / ".claude" / "projects" / "lamp"
+    for day, corrections in enumerate(((REDIS,), (REDIS, GENERATED))):
+        session = talk(talks, day, *corrections)
+        words = ("--harness", "claude-code", "--session", session, "--transcript", str(talks / f"{session}.jsonl"))
+        assert memory("capture", *words, cwd=project).code == 0
+    assert memory("consolidate").code == 0
+    shutil.rmtree(project)
+    found = memory("eval", "--json").document
+    assert [found[key] for key in ("sessions", "corrections", "known", "told")] == [2, 3, 1, 1]
+    memory.configure(llm={"command": memory.answered(*JUDGE, QUESTION, *ANSWERS)})
+    assert memory("eval", "--ask", "1", "--yes").code == 0
+    assert "use Redis streams" in memory.prompts()[1]
+    memory.configure(projects={"exclude": ["github.com/ada/lamp"]})
+    assert memory("eval", "--json").document["sessions"] == 0
 
 
 def test_without_histories_it_says_what_brings_them(memory: Memory) -> None:

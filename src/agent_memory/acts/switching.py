@@ -183,13 +183,14 @@ class Switching:
 def session_scopes(
     switches: Switches, places: KnownPlaces, scope_of: Callable[[str | None], str], told_from: str | None
 ) -> Callable[..., str | None]:
-    """Returns a function that returns the scope of a session, given its directories, or else the scope in which it was
-    told something; None if memory stays out of its project, unless a person asks from there (`told_from`)."""
+    """Returns a function that returns the scope of a session, given its directories, or where they are gone the scope that
+    was recorded; None if memory stays out of its project, unless a person asks from there (`told_from`)."""
     known = {each.common.removesuffix("/.git"): each.scope for each in places.all()}
 
     def scope_at(place: str | None, told: str) -> str | None:
-        gone = place and not os.path.isdir(place) and next((top for top in known if is_within(place, top)), None)
-        scope = known[gone] if gone else scope_of(place) if place or not told else told
+        is_there = place is not None and os.path.isdir(place)
+        gone = place and not is_there and next((top for top in known if is_within(place, top)), None)
+        scope = known[gone] if gone else scope_of(place) if is_there or not told else told
         off = switches.off(place, scope)
         return None if off is not None and off.kind == EXCLUDED and scope != told_from else scope
 

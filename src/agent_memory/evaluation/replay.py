@@ -29,7 +29,7 @@ from agent_memory.extraction.session import episodes_of, is_injected
 from agent_memory.extraction.text import prose_sentences
 from agent_memory.files.paths import as_store_io
 from agent_memory.hook_injection import HookInjection
-from agent_memory.note.note import Harness, Listed
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed
 from agent_memory.pipelines.backfill import plan_backfill
 from agent_memory.recall.assembling import Injection, Passage
 from agent_memory.recall.delivery_log import DeliveryLog
@@ -76,17 +76,23 @@ def past_sessions(memory: Memory) -> list[PastSession]:
 def histories_of(
     memory: Memory, sessions: Sequence[PastSession], progress: Progress
 ) -> Iterator[tuple[PastSession, History, str]]:
-    """Yields these sessions with history and scope; none of projects that memory stays out of, nor one that cannot be
-    read, which is warned of."""
-    scope_of = memory.session_scopes()
+    """Yields these sessions with history and scope, where their notes say that they were: a transcript may name another
+    place. None of projects that memory stays out of, nor one that cannot be read, which is warned of."""
+    scope_of, places = memory.session_scopes(), dict[Key, tuple[str | None, str]]()
+    for meta in (each.meta for each in unwrap(memory.store.list()).entries if each.meta.scope != GLOBAL_SCOPE):
+        places |= {(each.harness.value, each.thread_id or ""): (each.cwd, meta.scope) for each in meta.sources}
     for number, each in enumerate(sessions, 1):
         progress(f"{number:,} of {len(sessions):,}: {each.harness} {each.session_id}")
         fetched = memory.kept_histories.fetch(each.harness, each.session_id, None)
         for warning in warning_of(fetched):
             memory.warn(warning)
         history = fetched.value_or(None)
-        scope = None if history is None else scope_of(tuple(filter(None, (history.cwd, *history.also_in))))
-        if history is not None and scope is not None:
+        if history is None:
+            continue
+        cwd, told = places.get(each.key, (None, ""))
+        history = evolve(history, cwd=cwd or history.cwd)
+        scope = scope_of(tuple(filter(None, (history.cwd, *history.also_in))), told)
+        if scope is not None:
             yield each, history, scope
 
 
