@@ -162,6 +162,37 @@ def test_a_checkpoint_captures_once_and_keeps_a_handoff_where_there_is_something
     assert memory("checkpoint", "--json").document["stored"] == asked_for
 
 
+TODOS = [{"content": "Draw the view", "status": "in_progress"}, {"content": "Draw the model", "status": "completed"}]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "open_ends"),
+    [
+        ("Now write the tests for the refund table.", None, ["The last request was not finished: Now write the tests"]),
+        ("Build refunds.", calls("t1", "TodoWrite", todos=TODOS), ["Draw the view", "The last request was not finished"]),
+        ("Build refunds.", "The rename is half done. Remaining: the docs.", ["The rename is half done", "Remaining: the docs"]),
+        ("Add a footer.", "The footer is not finished: it has no links.", ["The footer is not finished"]),
+        ("Add a footer.", "Which of the two pages is meant?", ["The agent's last question is unanswered: Which of"]),
+        ("Thanks a lot!", None, []),
+        ("Add a footer.", "The footer is there, and nothing is missing. Would you like another one?", []),
+        ("Add a footer.", "The footer is there. Remaining: nothing.", []),
+    ],
+)  # fmt: skip
+def test_how_a_session_ends_says_whether_something_is_left_to_take_up(
+    memory: Memory, asked: str, answer: dict[str, object] | str | None, open_ends: list[str]
+) -> None:
+    said = Conversation(SESSION, now_ms() - 60_000)
+    said.user("Add a refund table to the page.", cwd=str(memory.home))
+    said.agent("The table is on the page.", cwd=str(memory.home))
+    said.user(asked, cwd=str(memory.home))
+    if answer is not None:
+        said.agent(answer, cwd=str(memory.home))
+    on_disk(memory, said)
+    assert memory("checkpoint").code == 0
+    told = [line for each in memory.notes() for line in each["body"].partition("Open:\n- ")[2].split("\n- ")]
+    assert [line[: len(begin)] for line, begin in zip(told, open_ends, strict=True)] == open_ends
+
+
 def test_the_hook_at_a_sessions_end_hands_it_over(memory: Memory) -> None:
     on_disk(memory, conversation(memory.home))
     payload = {"session_id": SESSION, "cwd": str(memory.home), "hook_event_name": "Stop"}

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import sqlite3
+import subprocess
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -490,6 +491,15 @@ def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:
         "link.md": "it is a link, or not a regular file",
         "long": "it has 14,999 characters, at most 8,000 are allowed",
     }
+
+
+@pytest.mark.parametrize("source", ["letta", "basic-memory", "markdown"])
+def test_a_memory_that_is_a_repository_itself_is_told_everywhere(memory: Memory, source: str) -> None:
+    words = MAKERS[source][0](memory.home, memory.home)
+    directory = Path(memory("import", source, *words, "--dry-run", "--json").document["paths"][0])
+    subprocess.run(["git", "init", "-q", str(directory)], check=True)
+    memory("import", source, *words, "--yes")
+    assert {each["scope"] for each in memory("list", "--json").document["entries"]} == {"global"}
 
 
 def test_what_sub_agents_of_claude_code_know_is_found(memory: Memory) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve, frozen
 
 from agent_memory.extraction.notes import Candidate, composed, headline, settled, tags_of
-from agent_memory.extraction.said_by_agent import agent_candidates, is_next_step, outcome_of
+from agent_memory.extraction.said_by_agent import agent_candidates, is_next_step, left_open, outcome_of
 from agent_memory.extraction.said_by_user import objects, request_of, user_candidates
 from agent_memory.extraction.session import (
     TYPED_CHARS,
@@ -43,6 +43,7 @@ from agent_memory.rules.origin import holds_quotation
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import pasted_review, without_pasted_review
+from agent_memory.session.turns import TODO_TOOL
 from agent_memory.text.instants import DAY_MS
 from agent_memory.text.salience import content_terms, is_directive, is_negated, lost_salience
 
@@ -64,6 +65,7 @@ _SENTENCE_WORDS = 6
 _ASKS_FOR_OTHERS = wording("asks_for_others")
 _ACCEPTS = wording("accepts")
 _OFFERS = wording("offers")
+_THANKS = wording("thanks")
 _PUSHES_BACK = wording("pushes_back")
 _NO = re.compile(r"\s*(?:no|nope|nah|n[ãa]o)\b", re.IGNORECASE)
 """It corrects something else: of what was chosen it would say that it does not help."""
@@ -313,8 +315,10 @@ MAX_LINES = 6
 MAX_FILES = 12
 _LINE_CHARS = 200
 _COMMIT = re.compile(r"\bgit\b[^|;&]{0,40}\bcommit\b|\bjj (?:commit|describe)\b")
+_TODO = re.compile(r"\[(\w+)\] (.+?)(?=; \[\w+\] |$)")
+"""As `ToolCall.brief` gives an item of a to-do list."""
 _SECTIONS = ("Asked", "Done", "Files", "Open")
-_UNCOMMITTED = "Nothing was committed in the session"
+UNCOMMITTED = "Nothing was committed in the session"
 
 
 @frozen
@@ -359,7 +363,7 @@ def handoff_of(
         return None
     calls = (call for turn in history.turns for call in turn.tool_calls)
     if handoff.files and not any(_COMMIT.search(call.brief) for call in calls if not call.writes):
-        return evolve(handoff, open=(*handoff.open, _UNCOMMITTED))
+        return evolve(handoff, open=(*handoff.open, UNCOMMITTED))
     return handoff
 
 
@@ -399,15 +403,25 @@ def continued(earlier_body: str, newer: Handoff) -> Handoff:
 
 
 def _open(episodes: Sequence[Episode], notes: Sequence[Candidate]) -> tuple[str, ...]:
-    tasks = [_line(note.claim) for note in notes if note.sort is Sort.TASK]
     last = episodes[-1] if episodes else None
-    if last and last.asked and last.closing is None:
+    tasks = [_line(note.claim) for note in notes if note.sort is Sort.TASK and note.by is Role.USER]
+    tasks += [_line(said) for each in episodes[max(_last_work(episodes), 0) :] for said in left_open(each)]
+    if last and last.asked and last.closing is None and not _THANKS.fullmatch(last.asked.text):
         tasks.append(
             _line(f"The last request was not finished: {request_of(last.asked) or cut(last.asked.text.strip(), 80)}")
         )
-    if last and not tasks and (question := _final_question(last)):
+    todos = _todos(episodes)
+    question = _final_question(last) if last else ""
+    if question and not (tasks or todos or _OFFERS.match(question)):
         tasks.append(_line(f"The agent's last question is unanswered: {question}"))
-    return tuple(tasks[-MAX_LINES:])
+    return (*_some(todos), *dict.fromkeys(tasks[-MAX_LINES:]))
+
+
+def _todos(episodes: Sequence[Episode]) -> list[str]:
+    """Returns what is open of the agent's last to-do list."""
+    calls = (call for each in episodes for turn in each.work for call in turn.tool_calls if TODO_TOOL.match(call.name))
+    found = [items for call in calls if (items := _TODO.findall(call.brief))]
+    return [_line(item) for status, item in (found[-1] if found else ()) if status not in ("completed", "cancelled")]
 
 
 def _final_question(episode: Episode) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from agent_memory.extraction.extract import Handoff, brief_handoff_of, handoff_of, read_through
+from agent_memory.extraction.extract import UNCOMMITTED, Handoff, brief_handoff_of, handoff_of, read_through
 from agent_memory.extraction.notes import tags_of
 from agent_memory.extraction.session import is_injected
 from agent_memory.extraction.text import Sort, cut
@@ -60,7 +60,7 @@ class Handover:
     """The harness's own command to go on with it."""
     was_cut_off: bool = False
     is_worth_keeping: bool = True
-    """Whether there is more in it than one request that was simply met."""
+    """Whether there is more in it than one request that was simply met, or its end says that something is open."""
 
 
 def handover_of(history: History, now_ms: int, *, recovers: bool = False) -> Handover | None:
@@ -77,7 +77,7 @@ def handover_of(history: History, now_ms: int, *, recovers: bool = False) -> Han
     decided = (cut(" ".join(each.claim.split()), _DECIDED_CHARS) for each in decisions[-_MAX_DECIDED:])
     exchanges: tuple[Exchange, ...] = ()
     # The last thing that was asked has no closing words.
-    was_cut_off = bool(episodes) and episodes[-1].asked is not None and episodes[-1].closing is None
+    was_cut_off = episodes[-1].asked is not None and episodes[-1].closing is None
     if recent and (was_cut_off or recovers):
         said = [
             turn
@@ -105,7 +105,7 @@ def handover_of(history: History, now_ms: int, *, recovers: bool = False) -> Han
         agent=history.agent,
         resume=resume_command(history.harness, history.session_id, cwd),
         was_cut_off=was_cut_off,
-        is_worth_keeping=kept is not None,
+        is_worth_keeping=kept is not None or any(each != UNCOMMITTED for each in handoff.open),
     )
 
 

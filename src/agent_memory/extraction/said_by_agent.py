@@ -105,6 +105,17 @@ def outcome_of(episode: Episode) -> str:
     return in_third_person(cut(next(whole, "")))
 
 
+def left_open(episode: Episode) -> Iterator[str]:
+    """Yields what the agent's closing words say is not done, or is left to do, in few words, too."""
+    for each in _sentences(episode.closing) if episode.closing else ():
+        label = _label(each.block).rstrip(":")
+        said = f"{label}: {each.sentence}" if _OPEN_LABEL.match(label) else each.sentence
+        if task := episode.closing and _left_open(each, episode.closing):
+            yield task.claim
+        elif shows(Signal.UNFINISHED, said) and not said.endswith(("?", ":")):
+            yield in_third_person(cut(said))
+
+
 def is_next_step(claim: str) -> bool:
     """Whether an open end is one only by the heading above it, or by what one of the two did not do in the session."""
     return _OPEN_LABEL.match(claim) is not None or _OF_THE_TWO.match(claim) is not None

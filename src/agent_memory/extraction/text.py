@@ -56,6 +56,7 @@ class Signal(StrEnum):
     REQUEST = "request"  # the person names work to be done in this session
     PASSING = "passing"  # it holds for now, or for this once
     SESSION = "session"  # it tells what one of the two did in this session
+    UNFINISHED = "unfinished"  # the agent says that its work is not done, or what of it is left
     POINTS = "points"  # at what stands in another message, or before the eyes
 
 

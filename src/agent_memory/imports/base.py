@@ -266,11 +266,13 @@ def cwd_in(transcript: str) -> str | None:
 
 
 def repository_around(path: str) -> str:
-    """Returns the work tree that a file is in, else `global`."""
+    """Returns the work tree that a file is in, else `global`: also of a directory that is a repository itself, as Letta's
+    always is, since nobody works in a memory."""
     try:
-        return work_tree_above(path if os.path.isdir(path) else os.path.dirname(path)) or GLOBAL_SCOPE
+        found = work_tree_above(path if os.path.isdir(path) else os.path.dirname(path))
     except OSError as error:
         raise store_io(error, "look at", path) from error
+    return GLOBAL_SCOPE if found in (None, os.path.realpath(path)) else str(found)
 
 
 # -- values -----------------------------------------------------------------------------------------------------------

@@ -190,7 +190,7 @@ _TOLD_TO_AGENTS = re.compile(
 )
 """Matches paths of instructions that harnesses give their agents: those are known wherever they are needed."""
 _TABLE = read_table("agent_memory.session", "wording.txt")
-_TODO_TOOL = _TABLE.expression("todo_tool")
+TODO_TOOL = _TABLE.expression("todo_tool")
 _SKILL_TOOL = _TABLE.expression("skill_tool")
 _ECHO_TOOL = _TABLE.expression("echo_tool")
 _ECHO_COMMAND = _TABLE.expression("echo_command", re.NOFLAG)
@@ -249,7 +249,7 @@ def _outputs(history: History) -> list[tuple[Turn, str]]:
     printed: dict[str, str] = {}
     outputs: list[tuple[Turn, str]] = []
     here = f"{history.cwd.rstrip('/')}/" if history.cwd and history.cwd.count("/") > 1 else ""
-    plans = [turn.number for turn in history.turns if any(_TODO_TOOL.match(call.name) for call in turn.tool_calls)]
+    plans = [turn.number for turn in history.turns if any(TODO_TOOL.match(call.name) for call in turn.tool_calls)]
     overtaken = frozenset(plans[:-1])  # only the last to-do list counts
     for turn in history.turns:
         near = turn
@@ -261,7 +261,7 @@ def _outputs(history: History) -> list[tuple[Turn, str]]:
             text = turn.text.replace(here, "") if turn.role is Role.TOOL else turn.text
             near = evolve(turn, text=text, tool_calls=calls)
         if turn.number in overtaken:
-            calls = tuple(call for call in near.tool_calls if not _TODO_TOOL.match(call.name))
+            calls = tuple(call for call in near.tool_calls if not TODO_TOOL.match(call.name))
             if not calls and not turn.text:
                 continue
             near = evolve(near, tool_calls=calls)
@@ -271,7 +271,7 @@ def _outputs(history: History) -> list[tuple[Turn, str]]:
         name, call = turn.tool_name or "", asked.get(turn.number)
         is_repeated = len(turn.text) > TURN_OVERHEAD_CHARS and printed.get(name) == turn.text
         printed[name] = turn.text
-        if is_repeated or (not turn.failed and ((call is not None and call.writes) or _TODO_TOOL.match(name))):
+        if is_repeated or (not turn.failed and ((call is not None and call.writes) or TODO_TOOL.match(name))):
             continue
         brief = f"{call.path or ''} {call.brief}" if call else ""
         if _SKILL_TOOL.match(name) or _TOLD_TO_AGENTS.search(brief):
