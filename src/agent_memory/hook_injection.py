@@ -14,6 +14,7 @@ from agent_memory.capture.repository import may_be_in_work_tree, read_repository
 from agent_memory.files.root import LOCAL_NAME, TEAM_DIRECTORY, config_path, home_of, local_state_directory
 from agent_memory.recall.assembling import (
     NOTHING,
+    NOTHING_KNOWN,
     PROMPT,
     SESSION_START,
     Injection,
@@ -96,7 +97,7 @@ class HookInjection:
                 injection = not_known()
                 event = COMPACTED if moment.is_fresh else moment.kind
                 told = (injection.ids, injection.tokens, self.scope, moment.event.session_path or "", int(held_out))
-                log.append(Delivery(self.now_ms, moment.harness, session, event, *told))
+                log.append(Delivery(self.now_ms, moment.harness, session, event, *told, injection.whole))
                 return injection
         except OSError as error:  # it is better told twice than never
             self.trouble = f"could not write to {self.root}: {error.strerror or error}"
@@ -112,11 +113,11 @@ class HookInjection:
             passages, profile, more, hold_out = self._ready()
         return Offer(passages, profile, more, self._shown_whole(passages) if passages else frozenset[str](), hold_out)
 
-    def assembled(self, offer: Offer, known: "frozenset[str]" = frozenset()) -> Injection:
+    def assembled(self, offer: Offer, known: "Mapping[str, bool]" = NOTHING_KNOWN) -> Injection:
         """Returns what finds room of an offer, without what the session knows."""
         if offer.profile is None:
             return NOTHING
-        known |= offer.in_view
+        known = {**known, **dict.fromkeys(offer.in_view, True)}
         return assemble(offer.passages, offer.profile, known, max_chars(self.named), offer.more)
 
     def _shown_whole(self, passages: "Iterable[Passage]") -> "frozenset[str]":

@@ -67,10 +67,11 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
     session, scope, now_ms = request.session or "", memory.scope_on_arrival(), memory.clock.now_ms()
     try:
         with DeliveryLog(memory.real_root) as log:
-            had = known_ids(log.deliveries(session), harness, session, now_ms) if session else frozenset[str]()
+            had = known_ids(log.deliveries(session), harness, session, now_ms) if session else {}
             injection = assemble(passages, profile, had, more=more)
             if injection.ids:
-                log.append(Delivery(now_ms, harness, session, COMMAND, injection.ids, injection.tokens, scope))
+                told = (injection.ids, injection.tokens, scope, "", 0, injection.whole)
+                log.append(Delivery(now_ms, harness, session, COMMAND, *told))
             return injection
     except OSError as error:
         memory.warn(f"What was injected could not be recorded: {error.strerror}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -236,6 +237,24 @@ class TestOnce:
         _long_ago(memory)
         assert ZEBRA in start(memory, source="compact")
         assert start(memory, source="resume") == ""
+
+    def test_of_a_note_that_was_told_as_one_line_a_prompt_gets_all_and_only_once(self, memory: Memory) -> None:
+        ids = [
+            memory.remembered(
+                f"The harbour{n} pump leaks.\n\n{f'Valve {n} of it was replaced. ' * 30}", "--kind", "lesson"
+            )
+            for n in range(20)
+        ]
+        told = start(memory)
+        in_a_line = next(n for n in range(20) if ids[n] in told and f"Valve {n} " not in told)
+        whole = next(n for n in range(20) if f"Valve {n} " in told)
+        assert start(memory, source="resume") == ""
+        assert f"Valve {in_a_line} " in ask(memory, f"Why does the harbour{in_a_line} leak?")
+        assert [ask(memory, f"Why does the harbour{n} leak?") for n in (in_a_line, whole)] == ["", ""]
+        log = memory.root / "runs/deliveries/log.jsonl"  # of a line without it, all were told whole
+        log.write_text("".join(f"{re.sub(', .whole.: [^]]*]', '', line)}\n" for line in log.read_text().splitlines()))
+        other = next(n for n in range(20) if ids[n] in told and n not in (in_a_line, whole))
+        assert ask(memory, f"Why does the harbour{other} leak?") == ""
 
     def test_two_hooks_that_are_told_of_one_event_deliver_once(self, memory: Memory) -> None:
         """P7: Cursor runs the hooks of Claude Code beside its own."""

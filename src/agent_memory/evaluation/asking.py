@@ -148,12 +148,12 @@ class Asking:
         nothing."""
         memory = self.memory
         there = PlacedMemory(memory.environ, history.cwd or "/", memory.effective, memory.warn, scope=scope)
-        texts, known = list[str](), frozenset[str]()
+        texts, known = list[str](), dict[str, bool]()
         try:
             for prompt in ("", question):
                 moment = PastMoment(there, history.harness.value, "", prompt)
                 said = moment.assembled(moment.offer(), known)
-                known |= frozenset(said.ids)
+                known |= {id: id in said.whole for id in said.ids}
                 texts.append(said.text)
         except HookProblem as problem:
             memory.warn(str(problem.args[-1]))

@@ -62,6 +62,8 @@ class Injection(Record):
     """The text between the marks of a context; empty where there is nothing to say."""
     ids: tuple[str, ...] = ()
     """The notes in the text, in order."""
+    whole: tuple[str, ...] = ()
+    """Those of them that are shown whole."""
     tokens: int = 0
     """The estimated tokens of the whole text (`token_units`)."""
     budget: int = 0
@@ -73,6 +75,7 @@ class Injection(Record):
 
 
 NOTHING = Injection()
+NOTHING_KNOWN: "Mapping[str, bool]" = {}
 
 
 # -- tokens -------------------------------------------------------------------------------------------------------------
@@ -283,19 +286,24 @@ def _size_of(text: str) -> tuple[int, int]:
 def assemble(
     passages: "Iterable[Passage]",
     profile: Profile,
-    known: "frozenset[str]" = frozenset(),
+    known: "Mapping[str, bool]" = NOTHING_KNOWN,
     max_chars: int = 1 << 30,
     more: int = 0,
 ) -> Injection:
-    """Returns the injection of these passages, best first, without those that the session knows already.
+    """Returns the injection of these passages, best first, without those that the session knows already (`known_ids`). Of
+    one that it was told as a line, a question that finds it gets the whole.
 
     `max_chars` is the limit of the harness, in UTF-16 units, besides the profile's budget. `more`: how many other notes
     might be told that were not prepared. Empty if there are no passages, or not one line fits.
     """
     offered: dict[str, Passage] = {}
     for each in passages:
-        if profile.shares.get(each.section) and each.id not in known:
+        if not profile.shares.get(each.section):
+            continue
+        if each.id not in known:
             offered.setdefault(each.id, each)
+        elif each.section == "notes" and each.whole and not known[each.id]:
+            offered.setdefault(each.id, Passage(each.id, each.section, each.whole, ""))
     fit = list(offered.values())
     draft = _Draft(profile.budget * UNITS_PER_TOKEN, max_chars)
     for section in SECTIONS:
@@ -315,6 +323,7 @@ def assemble(
     return Injection(
         text=text,
         ids=tuple(draft.chosen),
+        whole=tuple(id for id, (passage, form) in draft.chosen.items() if form == passage.whole),
         tokens=tokens_in(text),
         budget=profile.budget,
         profile=profile.name,

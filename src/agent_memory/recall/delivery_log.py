@@ -10,7 +10,8 @@ One line for each delivery, without a word of any note:
 "github.com/owner/repo", "transcript": "/home/…"}
 
 `event` is `start`, `prompt`, `command` (by `memory inject` itself), or `compact`: what was injected before is gone from
-the session then. `"held_out": 1` is added where the session was told nothing on purpose (`is_held_out`).
+the session then. `"whole": […]` is added if not all of the notes were told whole, and `"held_out": 1` where the session
+was told nothing on purpose (`is_held_out`).
 """
 
 import fcntl
@@ -57,11 +58,13 @@ class Delivery(Record):
     transcript: str = ""
     """Path of the session's file, if the harness says so; else empty."""
     held_out: int = 0
+    whole: tuple[str, ...] | None = None
+    """Those of the notes that were told whole; None: all."""
 
     @property
     def members(self) -> "dict[str, object]":
-        names = type(self).__annotations__
-        return {name: getattr(self, name) for name in names if name != "held_out" or self.held_out}
+        omitted = {"held_out": not self.held_out, "whole": self.whole in (None, self.ids)}
+        return {name: getattr(self, name) for name in type(self).__annotations__ if not omitted.get(name)}
 
 
 def delivery_of(members: object) -> Delivery | None:
@@ -76,8 +79,9 @@ def delivery_of(members: object) -> Delivery | None:
     if not (type(at_ms) is int and type(tokens) is int and is_list(ids)):
         return None
     told = tuple(each for each in ids if isinstance(each, str))
-    held_out = 1 if members.get("held_out") == 1 else 0
-    return Delivery(at_ms, harness, session, event, told, tokens, scope, transcript, held_out)
+    held_out, whole = 1 if members.get("held_out") == 1 else 0, members.get("whole")
+    of_them = tuple(each for each in told if each in whole) if is_list(whole) else None
+    return Delivery(at_ms, harness, session, event, told, tokens, scope, transcript, held_out, of_them)
 
 
 def is_held_out(session: str, every: int) -> bool:
@@ -138,20 +142,21 @@ class DeliveryLog:
 
 def known_ids(
     deliveries: "Iterable[Delivery]", harness: str, session: str, now_ms: int, *, is_fresh: bool = False
-) -> "frozenset[str]":
-    """Returns the notes that a session has in front of it. `is_fresh`: it has just lost what it had, except for what
-    another hook gave it at this very moment."""
-    known: dict[str, int] = {}
+) -> "dict[str, bool]":
+    """Returns the notes that a session has in front of it, and whether whole. `is_fresh`: it has just lost what it had,
+    except for what another hook gave it at this very moment."""
+    known: dict[str, tuple[int, bool]] = {}
     for each in deliveries:
         if (each.harness, each.session) == (harness, session):
             if each.event == COMPACTED:
                 known = _since(known, each.at_ms - SAME_MOMENT_MS)
-            known |= dict.fromkeys(each.ids, each.at_ms)
-    return frozenset(_since(known, now_ms - SAME_MOMENT_MS) if is_fresh else known)
+            known |= {id: (each.at_ms, each.whole is None or id in each.whole) for id in each.ids}
+    known = _since(known, now_ms - SAME_MOMENT_MS) if is_fresh else known
+    return {id: is_whole for id, (_, is_whole) in known.items()}
 
 
-def _since(known: "dict[str, int]", at_ms: int) -> "dict[str, int]":
-    return {id: when for id, when in known.items() if when >= at_ms}
+def _since(known: "dict[str, tuple[int, bool]]", at_ms: int) -> "dict[str, tuple[int, bool]]":
+    return {id: told for id, told in known.items() if told[0] >= at_ms}
 
 
 def last_other_session(deliveries: "Iterable[Delivery]", scope: str, session: str, now_ms: int) -> Delivery | None:
