@@ -77,13 +77,16 @@ def test_each_file_is_told_as_it_is(memory: Memory, lamp: Path, words: list[str]
 
 WORDS = (
     "Tides are parsed by src/t.py:parse_tide and `src/t.py::Tide.high`, retried in src/a.py:retry; `make tide-check` runs it, "
-    "`npm run lint:all` too, `lamp-oil` and `never-there` are used, `line-length` is 99."
+    "`pnpm lint:all` too, `lamp-oil`, `example.org/oil/v2` and `never-there` are used, `line-length` is 99. The `tide` command "
+    "sends `version`, runs `mise run test:all` and `make mutants`, and is `well-known`."
 )
 MANIFESTS = {
     "src/t.py": "def parse_tide():\n    tide.high()\n",
-    "Makefile": "tide-check:\n\ttrue\n",
-    "package.json": '{"scripts": {"lint:all": "x"}}',
-    "pyproject.toml": "[project]\ndependencies = ['lamp-oil>=1']\n[tool.ruff]\nline-length = 99\n",
+    "Makefile": "tide-check:\n\ttrue\nmutants: all\n\ttrue\nlint\\:all:\n",
+    "package.json": '{"version": "1", "description": "a well-known one", "scripts": {"lint:all": "x"}}',
+    "pyproject.toml": "[project]\ndependencies = ['lamp-oil>=1']\n[tool.ruff]\nline-length = 99\n[tool.mutants]\n",
+    "mise.toml": '[tasks."test:all"]\nrun = "x"\n',
+    "go.mod": "module tide.org/cli\n\nrequire (\n\texample.org/oil/v2 v2.1.0\n)\n",
 }
 
 
@@ -96,6 +99,13 @@ MANIFESTS = {
         ("Makefile", "tide-check", "tide-test", ["Makefile:tide-check"]),
         ("Makefile", "true", "false", []),
         ("package.json", "lint:all", "lint", ["package.json:lint:all"]),
+        ("package.json", '"version": "1", ', "", []),
+        ("package.json", "well-known", "famous", []),
+        ("Makefile", "mutants", "mutate", ["Makefile:mutants"]),
+        ("Makefile", "tide-check:", "include tides.mk\nsea:", []),
+        ("mise.toml", "test:all", "test", ["mise.toml:test:all"]),
+        ("go.mod", "example.org/oil", "example.org/gas", ["go.mod:example.org/oil/v2"]),
+        ("go.mod", "tide.org", "sea.org", []),
         ("pyproject.toml", "lamp-oil", "lamp-gas", ["pyproject.toml:lamp-oil"]),
         ("pyproject.toml", "lamp-oil", "Lamp_Oil", []),
         ("pyproject.toml", "line-length", "line-width", ["pyproject.toml:line-length"]),
@@ -121,9 +131,14 @@ def test_a_word_is_gone(memory: Memory, lamp: Path, home: Path, path: str, old: 
     (lamp / path).write_text(MANIFESTS[path])
     assert found() == [], "since the work tree has it"
     (lamp / path).unlink()
-    (lamp / "justfile").write_text(MANIFESTS[path])
+    (lamp / "tox.ini").write_text(MANIFESTS[path])
     committed(lamp)
-    assert found() == [], "where the file moved, and where another manifest has it"
+    run = {
+        "Makefile": ["Makefile:tide-check", "Makefile:mutants"],
+        "package.json": ["package.json:lint:all"],
+        "mise.toml": ["mise.toml:test:all"],
+    }
+    assert found() == run.get(path, []), "another has it, where no command looks"
 
 
 def test_a_file_is_followed_through_several_changes(memory: Memory, lamp: Path) -> None:

@@ -21,7 +21,12 @@ PIECES = strategies.sampled_from(
             "Edit `src/a.py`, (lib/b.rs:12) and pkg/mod.py::Class.method.",
             ["src/a.py", "lib/b.rs", "pkg/mod.py", "pkg/mod.py:method"],
         ),
-        ("`make lint`, `npm run test:unit -- -x`, `tide-oil`, `git push`", [":lint", ":test:unit", ":tide-oil"]),
+        (
+            "`make lint`, `npm run test:unit -- -x`, `pnpm check`, `yarn install`, `mise run a:b`, `tide-oil`, `entire`, `git push`",
+            [":make lint", ":npm test:unit", ":pnpm check", ":mise a:b", ":tide-oil"],
+        ),
+        ("`Dockerfile`, `@me/oil`, `build`", ["@me/oil", "Dockerfile", ":@me/oil"]),
+        ("app/(app)/docs/p.tsx, `app/[id]/p.tsx` in src/<name>/a.py", ["app/(app)/docs/p.tsx", "app/[id]/p.tsx"]),
         ("Run `./scripts/deploy.sh --all` after [this](docs/x.md#L3).", ["scripts/deploy.sh", "docs/x.md"]),
         (
             "`pyproject.toml` and .github/workflows/ci.yml, src/pkg/",

@@ -5,9 +5,10 @@ looks like a path, a file of another branch, and whatever git cannot tell in tim
 falsehood. What git said of a branch is kept (`.cache/inject`), so it is asked once for each HEAD, and about the commits
 since. Imports C modules only, since hooks use it.
 
-Of `path:symbol`, and of a word in backticks that may be a target, a script, a key or a package, only what is gone is told, as
-`src/a.py:parse_tide` or `Makefile:lint`: the note's commit had the word in that file, and HEAD descends from it without. Another
-file may have it now, so the file is always said.
+Of `path:symbol`, of `make lint` and its like, and of a compound word in backticks (`lamp-oil`, `@me/lamp`; a plain one may mean
+anything), only what is gone is told, as `src/a.py:parse_tide` or `Makefile:lint`: the note's commit had the word in that file, in
+a manifest as a target, script, key or package, and HEAD descends from it without. Another file may have it now, so the file is
+always said.
 """
 
 import os
@@ -44,17 +45,25 @@ _MOST_MOVES = 4
 """How often a file may have been renamed since."""
 _MOST_BYTES, _MOST_READ = 1 << 18, 1 << 20
 """How much of a file, and of all, is read to look for words."""
+_RUN = {
+    "make": ("Makefile", "GNUmakefile", "makefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    "mise": ("mise.toml", ".mise.toml", ".config/mise", "mise-tasks", ".mise", "mise"),
+} | dict.fromkeys(("npm", "pnpm", "yarn", "bun"), ("package.json",))
+"""Where a command finds what it is to run. What a directory has is not looked into: then nothing is gone."""
 _MANIFESTS = (
-    *("Makefile", "GNUmakefile", "makefile", "justfile", "Justfile", ".justfile", "Taskfile.yml", "CMakeLists.txt"),
-    *("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "tox.ini", "noxfile.py", "go.mod", "Cargo.toml"),
-    *("package.json", "deno.json", "composer.json", "Gemfile", "pom.xml", "build.gradle", "build.gradle.kts"),
+    *(file for tool in ("make", "just", "task", "npm") for file in _RUN[tool]),
+    *("CMakeLists.txt", "mise.toml", "pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "tox.ini"),
+    *("noxfile.py", "go.mod", "Cargo.toml", "deno.json", "composer.json", "Gemfile", "pom.xml"),
+    *("build.gradle", "build.gradle.kts"),
 )
 """Where targets, scripts, keys and packages stand, at the top of a work tree."""
 _KEPT_RANK = frozenset(("hot", "recovery"))
 
 
 class Named(Record):
-    """The files and words that a note names, and since when: `path`, `path:symbol`, and `:word` for one of a manifest."""
+    """The files and words that a note names, and since when: `path`, `path:symbol`, `:word` for one of a manifest, `:make word`."""
 
     names: tuple[str, ...] = ()
     commit: str = ""
@@ -89,29 +98,35 @@ class Grounding(Record):
 
 def names_in(text: str) -> tuple[str, ...]:
     """Returns the paths in a text, relative to the top of a work tree: words with a slash, or with the ending of a file. No
-    globs, no addresses, and nothing that leads out of the work tree. Then each `path:symbol`, and `:word` of one in backticks."""
+    globs, no addresses, and nothing that leads out of the work tree. Then the others of `Named`."""
     import re
 
     found: dict[str, None] = {}
     words: dict[str, None] = {}
-    for word in re.findall(r"[^\s`\"'“”‘’«»()<>|,;]+", text[:_MOST_TEXT]):
-        if "/" not in word and "." not in word:
+    text = text[:_MOST_TEXT]
+    # With `(group)/` and `[id]`, which are directories of a web page's routes.
+    for each in re.finditer(r"(?:[^\s`\"'“”‘’«»()<>|,;]|\([\w-]+\)(?=/))+", text):
+        word, after = each[0], text[each.end() : each.end() + 1]
+        if ("/" not in word and "." not in word) or (word.endswith("/") and after in ("(", "<", "'", '"', "|")):
             continue
         bare = word[: 2 * _MOST_CHARS].removeprefix("./").rstrip(".:!?…")
         # The path of `path:symbol`, `path:12`, `path#L3`. In a word of 60,000 colons the search would take a minute.
         path = re.sub(r"(?:::?|#)[\w.:-]*$", "", bare) if "//" not in bare else ""
         symbol = re.search(r"[:.#](?!L\d+$)([A-Za-z_]\w+)$", bare[len(path) :])
-        if len(path) <= _MOST_CHARS and re.fullmatch(r"(?:[\w.@+=-]+/)+[\w.@+=-]*|[\w.@+=-]*\w\.[A-Za-z]\w{0,9}", path):
+        if len(path) <= _MOST_CHARS and re.fullmatch(
+            r"(?:[\w.@+=()\[\]-]+/)+[\w.@+=()\[\]-]*|[\w.@+=-]*\w\.[A-Za-z]\w{0,9}", path
+        ):
             parts = path.rstrip("/").split("/")
             if not {"", ".", "..", ".git"}.intersection(parts):
                 found["/".join(parts)] = None
                 words |= {f"{'/'.join(parts)}:{symbol[1]}": None} if symbol else {}
         if len(found) == _MOST_NAMES:
             break
-    word = r"([A-Za-z_][\w:-]{1,60})"
-    run = r"(?:make|just|(?:npm|pnpm|yarn|bun) run)"
-    for each in re.finditer(rf"`(?:{word}`|{run} {word}(?=[` ]))", text[:_MOST_TEXT]):
-        words[f":{each[1] or each[2]}"] = None
+    found |= dict.fromkeys(re.findall(r"`((?:[A-Z][a-z]+|make|just)file|LICENSE|README|NOTICE|CODEOWNERS)`", text))
+    compound = r"[A-Za-z]\w{0,30}[-_:][\w:-]{1,60}|@[\w.-]+/[\w.-]+|[\w-]+\.[a-z]+/[\w./-]+"
+    of_npm = "(mise|npm|pnpm|yarn|bun) run|(npm)(?= test| start)|(pnpm|yarn)(?! (?:install|pack|publish|version)\\b)"
+    for each in re.finditer(rf"`(?:({compound})`|(?:(make|just|task)|{of_npm}) ([A-Za-z_][\w:-]+)(?=[` ]))", text):
+        words[f":{' '.join(filter(None, each.groups()))}"] = None
     return (*found, *words)[:_MOST_NAMES]
 
 
@@ -127,8 +142,9 @@ def named_by(meta: "Meta", text: str, scope: str) -> Named:
 
 def _files_of(name: str) -> tuple[str, ...]:
     """Returns the files that a name is looked for in."""
-    file, _, _ = name.partition(":")
-    return (file,) if file else _MANIFESTS
+    file, _, word = name.partition(":")
+    tool, blank, _ = word.partition(" ")
+    return (file,) if file else _RUN[tool] if blank else _MANIFESTS
 
 
 # -- facts ------------------------------------------------------------------------------------------------------------
@@ -472,7 +488,7 @@ def _state(facts: _Facts, note: Named, name: str) -> "Grounding | None":
 
 def _gone_words(facts: _Facts, asked: "Sequence[tuple[str, str]]") -> dict[tuple[str, str], Grounding]:
     """Returns the words that stood in a file at a note's commit and were removed since, by commit and name, as far as there is
-    time. What stood there is the exact word; in a manifest, `Lamp_oil` still stands for `lamp-oil`."""
+    time. What stood there is the exact word, in a manifest as one of its own; there, `Lamp_oil` still stands for `lamp-oil`."""
     from contextlib import suppress
     from functools import partial
 
@@ -487,8 +503,8 @@ def _gone_words(facts: _Facts, asked: "Sequence[tuple[str, str]]") -> dict[tuple
     with suppress(_Silent):
         facts.read((at, file) for commit, name in asked for file in _files_of(name) for at in (commit, facts.head))
         for commit, name in asked:
-            path, _, word = name.partition(":")
-            had = [each for each in _files_of(name) if _has(facts.text(commit, each) or "", word, r"[\w-]")]
+            path, word = _parts(name)
+            had = [each for each in _files_of(name) if _has(facts.text(commit, each) or "", word, *_BOUNDS[not path])]
             if not had or (path and not facts.at(facts.head, path)):  # of a file that is gone, its path says so
                 continue
             if not _may_stand(name, partial(facts.text, facts.head)) and not facts.is_later(commit, facts.head):
@@ -498,13 +514,19 @@ def _gone_words(facts: _Facts, asked: "Sequence[tuple[str, str]]") -> dict[tuple
 
 def _may_stand(name: str, read: "Callable[[str], str | None]") -> bool:
     """Returns whether a word stands in one of its files, or one cannot be read."""
-    path, _, word = name.partition(":")
+    import re
+
+    path, word = _parts(name)
     is_loose = not path or path.endswith(".md")  # `#install` is a heading `Install`
     for file in _files_of(name):
         text = read(file)
-        if text is None or "\0" in text or _has(text, word, r"\w"):  # NUL: in UTF-16 it would not be found
+        if text is None or "\0" in text or _has(text, word):  # NUL: not found in UTF-16
             return True
-        if is_loose and _has(_plain(text), _plain(word), r"\w"):
+        if not path and re.search(
+            r"^(?:[-s]?includes?\b|import ['\"]|mod |-[rc] )", text, re.MULTILINE
+        ):  # another has it
+            return True
+        if is_loose and _has(_plain(text), _plain(word)):
             return True
     return False
 
@@ -514,11 +536,24 @@ def _plain(text: str) -> str:
     return text.lower().replace("_", "-").replace(".", "-")
 
 
-def _has(text: str, word: str, joined: str) -> bool:
-    """Returns whether a text has a word that is not part of a longer one, with more of the `joined` characters."""
+_BOUNDS = (
+    (r"(?<![\w-])", r"(?![\w-])"),
+    (r"(?:^[ \t]*(?:\[tasks\.)?|[\"'>:(]|require )", r"(?=[ \t]*(?:$|[\"'<>=~!:;)\]]| v\d))"),
+)
+"""What stands before and after a word, and after and before one of a manifest; in a sentence there it means nothing."""
+
+
+def _has(text: str, word: str, before: str = r"(?<!\w)", after: str = r"(?!\w)") -> bool:
+    """Returns whether a text has a word between these."""
     import re
 
-    return word in text and re.search(rf"(?<!{joined}){re.escape(word)}(?!{joined})", text) is not None
+    return word in text and re.search(f"{before}{re.escape(word)}{after}", text, re.MULTILINE) is not None
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Returns the path and the word of a name, without the command that runs it."""
+    path, _, word = name.partition(":")
+    return path, word.rpartition(" ")[2]
 
 
 def place_with(scope: str, environ: "Mapping[str, str]", root: str) -> Repository:

@@ -231,7 +231,7 @@ def passage_of(shown: Shown, branch: str = "", scope: str = "") -> Passage | Non
         else:
             whole = whole_note(stored, facts)
     named = named_by(meta, stored.entry.whole, scope)
-    sayable = frozenset(redact(" ".join(named.names)).text.split()) if named.names else ()
+    sayable = frozenset(redact("\n".join(named.names)).text.split("\n")) if named.names else ()
     since = tuple(each for each in named.names if each in sayable), named.commit, named.since_ms, named.cwd
     return Passage(meta.id, shown.section, whole, brief_note(meta, facts), title_note(meta, facts), *since)
 
