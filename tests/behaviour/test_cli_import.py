@@ -386,6 +386,15 @@ class TestTrust:
         assert "1 known already" in memory("import", "markdown", str(memory.home / "wiki"), "--yes").out
         assert memory("list", "--json").document["entries"][0]["origin"] == "user"
 
+    @pytest.mark.parametrize("source", ["inosx", "claude-mem"])
+    def test_what_the_source_shows_as_an_agents_is_not_the_persons(self, memory: Memory, source: str) -> None:
+        words = MAKERS[source][0](memory.home, memory.work_tree())
+        memory("import", source, *words, "--yes", "--mine")
+        listed = memory("list", "--json").document["entries"]
+        extracted = {each["title"] for each in listed if each["origin"] == "agent"}
+        assert extracted == ({"We chose JWT."} if source == "inosx" else {"JWT", "Old"})
+        assert {each["origin"] for each in listed} == ({"agent", "user"} if source == "inosx" else {"agent"})
+
     def test_what_the_person_says_as_well_is_theirs(self, memory: Memory) -> None:
         texts = {
             "a.md": "Tea is green, except in June.",
@@ -471,6 +480,75 @@ class TestAgain:
         assert memory("import", "markdown", str(memory.home / "wiki"), "--yes", "--json").document["known"] == 1
 
 
+def claw_line(id: str, text: str) -> str:
+    return f"- {json.dumps({'id': id, 'category': 'note', 'text': text})}\n"
+
+
+NOT_LOST: dict[str, tuple[str, dict[str, str], set[str], dict[str, str]]] = {
+    "a memory of prose, and two texts under one id": (
+        "cursorclaw",
+        {"MEMORY.md": claw_line("1", "Tea.") + claw_line("1", "Tea.") + claw_line("1", "Ale."), "LONGMEMORY.md": "Old."},
+        {"Tea.", "Ale.", "Old."},
+        {},
+    ),
+    "two sections of one name": ("inosx", {".memory/a.md": "## Notas\nTea.\n## Notas\nAle.\n"}, {"Tea.", "Ale."}, {}),
+    "and in a bank": ("memory-bank", {"progress.md": "## Errors\nTea.\n## Errors\nAle.\n"}, {"Tea.", "Ale."}, {}),
+    "one broken file": (
+        "agent-memory-store",
+        {"chunks/a.md": "Tea.", "state/x.json": "{", "state/y.json": "[]", "state/z.json": "3"},
+        {"Tea."},
+        {"state/x.json": "is not a file of this memory", "state/y.json": "it has no key", "state/z.json": "it has no key"},
+    ),
+    "a summary alone": (
+        "codex",
+        {"memory_summary.md": "v1\n## User preferences\nTea.\n## What's in Memory\n- lamp\n"},
+        {"Tea."},
+        {"summary: What's in Memory": "MEMORY.md is not there"},
+    ),
+    "the project's directory": (
+        "claude",
+        {"memory/a.md": "Tea.", "s.jsonl": json.dumps({"cwd": "/srv/lamp"})},
+        {"Tea."},
+        {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NOT_LOST)
+def test_no_record_is_lost(memory: Memory, case: str) -> None:
+    source, texts, bodies, left = NOT_LOST[case]
+    files(memory.home / "other", texts)
+    if "state/z.json" in texts:
+        (memory.home / "other/state/w.json").symlink_to("y.json")
+        left = {**left, "state/w.json": "cannot be read"}
+    for _ in range(2):
+        done = memory("import", source, str(memory.home / "other"), "--yes", "--json").document
+        assert {each["subject"] for each in done["left"]} == set(left)
+        assert all(left[each["subject"]] in each["reasons"][0] for each in done["left"])
+        listed = memory("list", "--json").document["entries"]
+        assert {memory("read", each["id"], "--json").document["body"].strip() for each in listed} == bodies
+
+
+def test_what_a_bundle_of_open_knowledge_format_says_of_its_files_is_kept(memory: Memory) -> None:
+    head = "---\ntype: lesson\ngenerated: {by: x/1, at: 2026-02-01T10:00:00Z}\nstale_after: 2036-01-01\n"
+    texts = {
+        "a/b/tea.md": f"{head}status: stable\n---\nSee [the ale](/ale.md), not [x](/x.md) or `[ale](/ale.md)`.\n",
+        "ale.md": f"{head}status: deprecated\n---\nAle.\n",
+        "c/milk.md": "Milk, see [[b/tea]].\n",
+    }
+    files(memory.home / "okf", texts)
+    memory("import", "okf", str(memory.home / "okf"), "--yes")
+    notes = {each["title"]: each for each in memory("list", "--json").document["entries"]}
+    assert sorted(notes) == ["milk", "tea"]
+    (ale,) = memory("list", "--archived", "--json").document["entries"]
+    assert [notes["tea"][key] for key in ("createdAt", "updatedAt", "validUntil")] == [
+        1769940000000, 1769940000000, 2082758400000,
+    ]  # fmt: skip
+    tea = memory("read", notes["tea"]["id"], "--json").document["body"]
+    assert tea == f"See [[{ale['id']}|the ale]], not x or `[ale](/ale.md)`."
+    assert f"[[{notes['tea']['id']}|b/tea]]" in memory("read", notes["milk"]["id"], "--json").document["body"]
+
+
 def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:
     wiki = memory.home / "wiki"
     files(wiki, {"a.md": "---\na: &x 1\nb: *x\n---\nText.\n", "c.md": "", "long.md": "word " * 3_000})
@@ -521,6 +599,12 @@ def test_those_on_this_machine_are_found(memory: Memory) -> None:
     assert memory("import").code == 2
     assert "`memory import --find`" in memory("setup", "claude-code", "--yes").out
     assert "was not found on this machine" in memory("import", "letta", "--yes").err
+    inosx(memory.home, memory.home / "lamp")
+    files(memory.home / "lamp", {".cursorrules": "Use tea.\n", "sub/x": ""})
+    found = memory("import", "--find", "--json", cwd=memory.home / "lamp/sub").document["memories"]
+    assert {each["source"] for each in found} >= {"inosx", "cursor-rules"}
+    done = memory("import", "cursor-rules", "--yes", "--json", cwd=memory.home / "lamp/sub").document
+    assert [(each["title"], each["scope"]) for each in done["created"]] == [("cursorrules", LAMP)]
 
 
 @pytest.mark.parametrize("is_old", [False, True])
@@ -564,6 +648,18 @@ def test_the_database_of_openmemory_is_read_with_its_categories(memory: Memory) 
     memory("import", "openmemory", str(memory.home / "openmemory.db"), "--yes")
     (note,) = memory("list", "--json").document["entries"]
     assert (note["tags"], note["sources"][0]["agent"]) == (["topic__food"], "cursor")
+
+
+def test_an_export_and_the_database_of_openmemory_hold_the_same_memories(memory: Memory) -> None:
+    id = "0b1c2d3e-1111-4222-8333-444444444444"
+    with zipfile.ZipFile(memory.home / "export.zip", "w") as archive:
+        row = {"id": id, "content": "Likes tea.", "state": "archived"}
+        archive.writestr("memories.jsonl.gz", gzip.compress(json.dumps(row).encode()))
+    tables(memory.home / "openmemory.db", "CREATE TABLE memories (id, content, state)",
+           rows={"memories": [(id.replace("-", ""), "Likes tea.", "archived")]})  # fmt: skip
+    for name, created in (("export.zip", 1), ("openmemory.db", 0)):
+        done = memory("import", "openmemory", str(memory.home / name), "--yes", "--json").document
+        assert (len(done["created"]), done["known"]) == (created, 1 - created)
 
 
 def test_a_person_is_asked_first(memory: Memory) -> None:

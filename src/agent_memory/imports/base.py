@@ -16,7 +16,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from agent_memory.capture.repository import work_tree_above
-from agent_memory.errors import HistoryError, PathRefused, UsageInvalid
+from agent_memory.errors import Error, HistoryError, PathRefused, UsageInvalid
 from agent_memory.files.lines import objects_in
 from agent_memory.files.paths import names_in, read_image, store_io
 from agent_memory.harness.databases import Database, read_database, text_of
@@ -29,6 +29,7 @@ from agent_memory.section.section_splice import splice_section
 from agent_memory.text.ids import is_id
 from agent_memory.text.instants import DAY_MS, ms_of
 from agent_memory.text.json_codec import NotJson, load_bytes
+from agent_memory.text.json_shape import is_object
 from agent_memory.text.markdown import find_code, is_inside
 
 SOURCES_LINE = "Sources: "
@@ -70,8 +71,9 @@ class Record:
     valid_from_ms: int | None = None
     valid_until_ms: int | None = None
     scope: str = ""
-    """Of an exported note of ours, as is its origin."""
+    """Of an exported note of ours."""
     origin: Origin = Origin.USER
+    """Whose word it is if the person says that the memory is theirs: an agent's where the source itself shows that."""
 
 
 @frozen
@@ -109,6 +111,11 @@ class Machine:
     def claude_projects(self) -> str:
         return f"{self.directory('CLAUDE_CONFIG_DIR', '.claude')}/projects"
 
+    def beside(self, *names: str) -> list[str]:
+        """Returns where these may lie: in the working directory, or at the top of the work tree around it."""
+        places = () if self.cwd is None else dict.fromkeys((self.cwd, repository_around(self.cwd)))
+        return [f"{place}/{name}" for place in places if place != GLOBAL_SCOPE for name in names]
+
     def place_of_session(self, session_id: str) -> str | None:
         """Returns the directory in which a session of Claude Code took place, by its transcript."""
         for slug in names_in(self.claude_projects) if re.fullmatch(r"[\w-]+", session_id) else ():
@@ -125,11 +132,6 @@ class Source:
     """Yields what is at a path; an Error where there is no such memory."""
     find: Callable[[Machine], Iterable[str]] = lambda machine: ()
     """Returns the paths at which it usually lies; they need not exist."""
-
-
-def beside(*names: str) -> Callable[[Machine], Iterable[str]]:
-    """Returns a `find` of what lies in the working directory."""
-    return lambda machine: [f"{machine.cwd}/{name}" for name in names] if machine.cwd else []
 
 
 def keyed(read: Callable[[str, Machine], Iterator[Found]]) -> Callable[[str, Machine], Iterator[Found]]:
@@ -225,6 +227,17 @@ def read_json(path: str) -> Any:
         return load_bytes(read_file(path))
     except NotJson as error:
         raise UsageInvalid(f"{path} is not a file of this memory: {error}") from None
+
+
+def json_files(path: str, directory: str) -> Iterator[tuple[str, dict[str, Any]] | LeftOut]:
+    """Yields the objects in the JSON files of a directory, each with its relative path."""
+    for name in names_in(f"{path}/{directory}", lambda name: name.endswith(".json")):
+        try:
+            told = read_json(f"{path}/{directory}/{name}")
+        except Error as error:
+            yield LeftOut(f"{directory}/{name}", str(error))
+        else:
+            yield f"{directory}/{name}", told if is_object(told) else {}
 
 
 def read_tables(path: str, column: str, missing: str, *names: str) -> tuple[list[dict[str, Any]], ...]:

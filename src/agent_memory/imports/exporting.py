@@ -59,6 +59,7 @@ OKF_INDEX = "index.md"
 _OURS = "agent-memory"
 """The key of what Open Knowledge Format has no key for, or another meaning."""
 _IN_OKF = {"type": "kind", "title": "title", "description": "description", "tags": "tags"}
+OKF_LINK = re.compile(r"\[([^\[\]\n]*)\]\(/([^()\s]+)\.md\)")
 _OKF_LINK = re.compile(rf"\[([^\[\]\n]*)\]\(/({ID_PATTERN})\.md\)")
 
 # -- out ----------------------------------------------------------------------------------------------------------------
@@ -305,14 +306,19 @@ def own_document(each: Document) -> Record | None:
     front, ours, body = each.front, each.front.get(_OURS), each.body
     if isinstance(ours, dict):
         front = {**ours, **{key: front[name] for name, key in _IN_OKF.items() if name in front}}
-        code = find_code(body).ranges
-        links = (link for link in _OKF_LINK.finditer(body) if not is_inside(link.start(), code))
-        named = ((link, "" if link[1] == link[2] else f"|{link[1]}") for link in links)
-        body = spliced(body, ((link.start(), link.end(), f"[[{link[2]}{label}]]") for link, label in named))
+        body = in_brackets(body, _OKF_LINK)
     try:
         return own_record(front, body, each.name)
     except EntryUnreadable:
         return None
+
+
+def in_brackets(body: str, link: re.Pattern[str] = OKF_LINK) -> str:
+    """Returns the body with links to files, of which the expression gives words and target, as `[[target|words]]`."""
+    code = find_code(body).ranges
+    links = (found for found in link.finditer(body) if not is_inside(found.start(), code))
+    named = ((found, "" if found[1] == found[2] else f"|{found[1]}") for found in links)
+    return spliced(body, ((found.start(), found.end(), f"[[{found[2]}{label}]]") for found, label in named))
 
 
 def read_json_lines(path: str) -> Iterator[Found]:

@@ -8,6 +8,7 @@ changed here.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
@@ -155,7 +156,7 @@ class Importing:
         scope: str | None = None, is_mine: bool = False, dry_run: bool = False,
     ) -> Imported:  # fmt: skip
         """Imports what lies at these paths, as one run. `scope` is that of all notes; without it each goes where its
-        record says. With `is_mine` the notes count as the person's; else as a foreign source's, so that no session is
+        record says. With `is_mine` they are whose their record shows; else a foreign source's, so that no session is
         told of them before a person vouches for them. Only for a person."""
         found = [each for path in paths for each in SOURCES[source].read(path, machine)]
         return self.take(source, found, scope=scope, is_mine=is_mine, dry_run=dry_run)
@@ -199,7 +200,7 @@ class Importing:
         drafts: list[_Draft] = []
         left: list[Dropped] = []
         known, keys, values = 0, set[str](), list[ChangeGroup]()
-        for each in _parts(found):
+        for each in _apart(found):
             if isinstance(each, LeftOut):
                 left.append(_left(each.name, each.reason))
                 continue
@@ -326,6 +327,17 @@ def _keys_of(meta: Meta) -> Iterator[tuple[str, str]]:
 def _digest(entry: MemoryEntry) -> str:
     text = re.sub(rf"\n{SOURCES_LINE}[^\n]*\Z", "", entry.whole.strip())
     return sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _apart(found: Iterable[Found]) -> Iterator[Found]:
+    """Yields the parts, each with an id of its own: a text may have two sections of one name. An id of ours is one note's."""
+    seen = Counter[str]()
+    for each in _parts(found):
+        if isinstance(each, Record) and not is_id(each.id):
+            seen[each.id] += 1
+            yield evolve(each, id=f"{each.id}/{seen[each.id]}") if seen[each.id] > 1 else each
+        else:
+            yield each
 
 
 def _parts(found: Iterable[Found]) -> Iterator[Found]:

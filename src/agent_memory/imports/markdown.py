@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from attrs import evolve
+
 from agent_memory.errors import Error
 from agent_memory.extraction.extract import extracted
 from agent_memory.files.lines import objects_in
@@ -19,9 +21,9 @@ from agent_memory.imports.base import (
     Machine,
     Record,
     Source,
-    beside,
     documents,
     instant_in,
+    json_files,
     keyed,
     kind_of,
     need,
@@ -30,10 +32,10 @@ from agent_memory.imports.base import (
     sections,
     texts_in,
 )
-from agent_memory.imports.exporting import OKF_INDEX, own_document
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Sensitivity
+from agent_memory.imports.exporting import OKF_INDEX, in_brackets, own_document
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity
 from agent_memory.session.history import History, Role, Turn
-from agent_memory.text.ids import content_hash
+from agent_memory.text.ids import content_hash, is_id
 from agent_memory.text.json_shape import is_list, is_object
 from agent_memory.text.markdown import first_heading
 from agent_memory.text.plain_text import counted
@@ -56,6 +58,7 @@ def _reader(
 def _plain(each: Document, place: str) -> Record:
     if (own := own_document(each)) is not None:
         return own
+    path = os.path.splitext(each.name)[0].split("/")
     kinds, tags = (each.text("type", "kind"), each.text("category")), texts_in(each.front.get("tags"))
     return Record(
         each.name,
@@ -67,7 +70,12 @@ def _plain(each: Document, place: str) -> Record:
         each.instant("created", "created_at", "createdAt", "date"),
         each.instant("modified", "updated", "updated_at", "updatedAt", "timestamp") or each.changed_at_ms,
         place,
-        names=(each.text("title"), each.text("permalink"), each.name, each.name.removesuffix(".md"), each.stem),
+        names=(
+            each.text("title"),
+            each.text("permalink"),
+            each.name,
+            *("/".join(path[at:]) for at in range(len(path))),
+        ),
     )
 
 
@@ -128,13 +136,13 @@ def _bank(each: Document, place: str) -> Iterator[Found]:
         yield Record(f"{each.name}#{heading}", text, title, kind=kind, updated_at_ms=each.changed_at_ms, place=place)
 
 
-MEMORY_BANK = Source("a memory bank", _reader(_bank), beside("memory-bank"))
+MEMORY_BANK = Source("a memory bank", _reader(_bank), lambda machine: machine.beside("memory-bank"))
 
 
 def _rule(each: Document, place: str) -> Record:
     globs = texts_in(each.front.get("globs"))
     where = f"\n\nApplies to {', '.join(f'`{glob}`' for glob in globs)}." if globs else ""
-    title = first_heading(each.body) or each.text("description") or each.stem.replace("-", " ")
+    title = first_heading(each.body) or each.text("description") or each.stem.lstrip(".").replace("-", " ")
     return Record(
         each.name, f"{each.body}{where}", title, each.text("description"), Kind.CONVENTION,
         updated_at_ms=each.changed_at_ms, place=place,
@@ -142,15 +150,27 @@ def _rule(each: Document, place: str) -> Record:
 
 
 CURSOR_RULES = Source(
-    "rules of Cursor", _reader(_rule, ".mdc", ".cursorrules"), beside(".cursor/rules", ".cursorrules")
+    "rules of Cursor",
+    _reader(_rule, ".mdc", ".cursorrules"),
+    lambda machine: machine.beside(".cursor/rules", ".cursorrules"),
 )
 
 _RESERVED = (OKF_INDEX, "log.md")
 
 
 def _okf(each: Document, place: str) -> Iterator[Found]:
-    if os.path.basename(each.name) not in _RESERVED:
-        yield _plain(each, place)
+    if os.path.basename(each.name) in _RESERVED:
+        return
+    record, made = _plain(each, place), each.front.get("generated")
+    if is_id(record.id):
+        yield record
+        return
+    at_ms = instant_in(made.get("at")) if isinstance(made, dict) else None
+    yield evolve(
+        record, body=in_brackets(record.body), created_at_ms=at_ms or record.created_at_ms,
+        updated_at_ms=at_ms or record.updated_at_ms, valid_until_ms=each.instant("stale_after"),
+        is_archived=each.text("status") == "deprecated",
+    )  # fmt: skip
 
 
 OKF = Source("an Open Knowledge Format bundle", _reader(_okf))
@@ -171,11 +191,6 @@ _SECTIONS = {
 _KIND_OF_SECTION = {name: kind for kind, names in _SECTIONS.items() for name in names.split(",")}
 
 
-def _find_inosx(machine: Machine) -> Iterator[str]:
-    if machine.cwd:
-        yield machine.environ.get("AGENT_MEMORY_DIR") or f"{machine.cwd}/.memory"
-
-
 def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
     """Reads the vault, a directory an agent, and the flat files of before."""
     need(os.path.isdir(path), path, "there is no such directory")
@@ -192,8 +207,8 @@ def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
         else:
             yield from _sections(each, each.body, each.stem, None, place)
     for directory in ("conversations", ".vault/checkpoints"):
-        for name in names_in(f"{path}/{directory}", lambda name: name.endswith(".json")):
-            yield from _conversation(path, f"{directory}/{name}", place)
+        for told in json_files(path, directory):
+            yield from [told] if isinstance(told, LeftOut) else _conversation(*told, place)
 
 
 def _sections(each: Document, text: str, agent: str, kind: Kind | None, place: str) -> Iterator[Found]:
@@ -209,14 +224,8 @@ def _sections(each: Document, text: str, agent: str, kind: Kind | None, place: s
         )
 
 
-def _conversation(path: str, name: str, place: str) -> Iterator[Found]:
+def _conversation(name: str, about: dict[str, Any], place: str) -> Iterator[Found]:
     """Yields what the built-in extractor finds worth keeping in a conversation, without a model."""
-    try:
-        told = read_json(f"{path}/{name}")
-    except Error as error:
-        yield LeftOut(name, str(error))
-        return
-    about: dict[str, Any] = told if is_object(told) else {}
     messages = about.get("messages")
     said = [each for each in messages if is_object(each) and not each.get("internal")] if is_list(messages) else []
     turns = tuple(
@@ -227,8 +236,9 @@ def _conversation(path: str, name: str, place: str) -> Iterator[Found]:
     kept = extracted(History(Harness.MANUAL, name, turns, cwd=place), now_ms=0, final_window=False)
     for each in kept.entries:
         id = f"{name}/{content_hash(each.body.encode())[:12]}"
+        is_said = all(turns[number - 1].role is Role.USER for number in each.turns)
         yield Record(id, each.body, each.title, each.description or "", each.kind, each.tags, at_ms, at_ms, place,
-                     agent=agent or None)  # fmt: skip
+                     agent=agent or None, origin=Origin.USER if is_said else Origin.AGENT)  # fmt: skip
     if not kept.entries:
         yield LeftOut(name, "nothing in it is worth a note")
 
@@ -245,6 +255,7 @@ def _entries(each: Document, agent: str, kind: Kind, place: str) -> Iterator[Fou
             f"{agent}/{each.stem}/{id}", body, kind=kind, tags=tuple(tag for tag in tags if tag not in _BY_RULES),
             created_at_ms=instant_in(int(id)) or (ms if head and (ms := instant_in(head[1])) else None),
             place=place, agent=agent, importance=Importance.LOW if is_made else Importance.MEDIUM,
+            origin=Origin.AGENT if is_made else Origin.USER,
         )  # fmt: skip
 
 
@@ -253,23 +264,29 @@ def _inosx_at(path: str, machine: Machine) -> Iterator[Found]:
     return keyed(_read_inosx)(within if os.path.isdir(within) else path, machine)
 
 
+def _find_inosx(machine: Machine) -> list[str]:
+    named = machine.environ.get("AGENT_MEMORY_DIR")
+    return [named] if named else machine.beside(".memory")
+
+
 INOSX = Source("@inosx/agent-memory", _inosx_at, _find_inosx)
 
 # -- CursorClaw -------------------------------------------------------------------------------------------------------
 
+_PROSE = {"USER.md": ("About the person", Kind.PREFERENCE), "LONGMEMORY.md": ("Long-term memory", Kind.FACT)}
 _SUMMARIES = ("turn-summary", "compaction", "heartbeat")
 
 
 def _read_cursorclaw(path: str, machine: Machine) -> Iterator[Found]:
     need(os.path.isfile(f"{path}/MEMORY.md") or os.path.isdir(f"{path}/memory"), path, "there is no MEMORY.md")
-    seen: set[str] = set()
+    seen = set[tuple[str, str]]()
     for each in documents(path, depth=1):
         is_record = isinstance(each, Document) and (each.name.startswith("memory/") or "/" not in each.name)
         if isinstance(each, LeftOut):
             yield each
-        elif each.name == "USER.md":
-            yield Record(each.name, each.body, "About the person", kind=Kind.PREFERENCE,
-                         updated_at_ms=each.changed_at_ms)  # fmt: skip
+        elif each.name in _PROSE:
+            title, kind = _PROSE[each.name]
+            yield Record(each.name, each.body, title, kind=kind, updated_at_ms=each.changed_at_ms)
         elif is_record:
             others = 0
             for line in each.body.split("\n"):
@@ -278,8 +295,8 @@ def _read_cursorclaw(path: str, machine: Machine) -> Iterator[Found]:
                 id = str(row.get("id") or content_hash(line.encode())[:12])
                 if not row.get("text"):
                     others += bool(line.strip()) and not line.startswith("#")
-                elif id not in seen:
-                    seen.add(id)
+                elif (id, str(row["text"])) not in seen:
+                    seen.add((id, str(row["text"])))
                     yield _claw_record(id, row)
             if others:
                 yield LeftOut(each.name, counted(others, "line of it is no record", "lines of it are no records"))

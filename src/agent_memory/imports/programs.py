@@ -27,6 +27,7 @@ from agent_memory.imports.base import (
     cwd_in,
     documents,
     instant_in,
+    json_files,
     keyed,
     kind_of,
     need,
@@ -37,7 +38,7 @@ from agent_memory.imports.base import (
     sections,
     texts_in,
 )
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Sensitivity
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity
 from agent_memory.text.json_shape import is_list, is_object
 
 # -- Claude Code ------------------------------------------------------------------------------------------------------
@@ -53,7 +54,7 @@ _OF_AGENTS = ("agent-memory", "agent-memory-local")
 def _find_claude(machine: Machine) -> Iterator[str]:
     for slug in names_in(machine.claude_projects):
         yield f"{machine.claude_projects}/{slug}/memory"
-    for base in dict.fromkeys((_claude_home(machine), f"{machine.cwd or machine.home}/.claude")):
+    for base in dict.fromkeys((_claude_home(machine), *machine.beside(".claude"))):
         yield from (f"{base}/{name}/{agent}" for name in _OF_AGENTS for agent in names_in(f"{base}/{name}"))
 
 
@@ -62,6 +63,7 @@ def _claude_home(machine: Machine) -> str:
 
 
 def _read_claude(path: str, machine: Machine) -> Iterator[Found]:
+    path = f"{path}/memory" if os.path.isdir(f"{path}/memory") else path
     project = os.path.dirname(path)
     slug = os.path.basename(project)
     transcripts = (f"{project}/{name}" for name in names_in(project) if name.endswith(".jsonl"))
@@ -115,12 +117,13 @@ _KINDS = {
 }
 _CWD = re.compile(r"\bcwd=([^;\n]+)")
 _TASK_MARK = re.compile(r" ?\[(?:Task \d+(?:, ?)?|ad-hoc note)+\][ \t]*$", re.MULTILINE)
-_IN_FULL = "MEMORY.md holds what was learnt from it"
 _THREAD = re.compile(r"\bthread_id=([\w-]+)")
 
 
 def _read_codex(path: str, machine: Machine) -> Iterator[Found]:
     need(os.path.isdir(path), path, "there is no such directory")
+    is_whole = os.path.isfile(f"{path}/MEMORY.md")
+    in_full = f"MEMORY.md {'holds what was learnt from it' if is_whole else 'is not there'}"
     for each in documents(path):
         if isinstance(each, LeftOut):
             yield each
@@ -129,18 +132,18 @@ def _read_codex(path: str, machine: Machine) -> Iterator[Found]:
                 yield from _task_group(group.removeprefix("Task Group:").strip(), text, each)
         elif each.name == "memory_summary.md":
             for heading, text in sections(each.body):
-                if heading in ("User Profile", "General Tips"):
+                if heading in ("User Profile", "General Tips") or (heading == "User preferences" and not is_whole):
                     yield Record(
                         f"summary#{heading}", text, heading, kind=Kind.PREFERENCE if heading[0] == "U" else Kind.FACT,
                         updated_at_ms=each.changed_at_ms, harness=Harness.CODEX,
                     )  # fmt: skip
                 elif heading:
-                    yield LeftOut(f"summary: {heading}", _IN_FULL)
+                    yield LeftOut(f"summary: {heading}", in_full)
         elif each.name.startswith("extensions/ad_hoc/notes/"):
             id = f"ad_hoc/{os.path.basename(each.name)}"
             yield Record(id, each.body, updated_at_ms=each.changed_at_ms, harness=Harness.CODEX)
         else:
-            yield LeftOut(each.name, _IN_FULL if each.name.startswith("rollout_summaries/") else "it is no memory")
+            yield LeftOut(each.name, in_full if each.name.startswith("rollout_summaries/") else "it is no memory")
 
 
 def _task_group(group: str, text: str, document: Document) -> Iterator[Found]:
@@ -235,6 +238,7 @@ def _observation(each: dict[str, Any], session_id: str, platform: str, place: st
         harness=Harness.CODEX if platform == "codex" else Harness.CLAUDE_CODE,
         session_id=session_id or None,
         agent=str(each.get("generated_by_model") or "") or None,
+        origin=Origin.AGENT,
         sensitivity=Sensitivity.PRIVATE if word == "sensitive" else Sensitivity.NORMAL,
     )
 
@@ -248,11 +252,9 @@ CLAUDE_MEM = Source(
 # -- agent-memory-store -----------------------------------------------------------------------------------------------
 
 
-def _find_chunks(machine: Machine) -> Iterator[str]:
-    if named := machine.environ.get("AGENT_STORE_PATH"):
-        yield named
-    if machine.cwd:
-        yield f"{machine.cwd}/.agent-memory-store"
+def _find_chunks(machine: Machine) -> list[str]:
+    named = machine.environ.get("AGENT_STORE_PATH")
+    return [*([named] if named else []), *machine.beside(".agent-memory-store")]
 
 
 def _read_chunks(path: str, machine: Machine) -> Iterator[Found]:
@@ -271,13 +273,11 @@ def _read_chunks(path: str, machine: Machine) -> Iterator[Found]:
     need(os.path.isdir(f"{path}/chunks"), path, "there is no store.db and no chunks")
     for file in documents(f"{path}/chunks", depth=0):
         yield file if isinstance(file, LeftOut) else _chunk({**file.front}, file.body, place)
-    for name in names_in(f"{path}/state", lambda name: name.endswith(".json")):
-        told = read_json(f"{path}/state/{name}")
-        yield (
-            Value(told["key"], told.get("value"))
-            if is_object(told) and "key" in told
-            else LeftOut(name, "it has no key")
-        )
+    for told in json_files(path, "state"):
+        if isinstance(told, LeftOut):
+            yield told
+        else:
+            yield Value(told[1]["key"], told[1].get("value")) if "key" in told[1] else LeftOut(told[0], "it has no key")
 
 
 def _chunk(row: dict[str, Any], content: str, place: str) -> Record:
@@ -356,7 +356,7 @@ def _memory(row: dict[str, Any]) -> Found:
     inner = row.get("metadata") or row.get("metadata_")
     about: dict[str, Any] = inner if is_object(inner) else {}
     return Record(
-        name,
+        name.replace("-", ""),  # the database of OpenMemory has none, its export has some
         str(row.get("content") or row.get("memory") or row.get("data") or about.get("data") or ""),
         kind=kind_of(_list(row.get("categories"))),
         tags=_list(row.get("categories")),
