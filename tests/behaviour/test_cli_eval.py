@@ -165,9 +165,10 @@ def test_asking_says_the_cost_first_and_judges_blind(memory: Memory) -> None:
     assert "answers no questions" in memory("eval", "--ask", "--yes").err
     examined(memory, *JUDGE, QUESTION, *ANSWERS)
     refused = memory("eval", "--ask", "3")
-    assert (refused.code, "Repeat the command with --yes" in refused.err) == (2, True)
+    assert (refused.code, "Nothing was sent, because there is no terminal" in refused.err) == (2, True)
     assert refused.out.startswith("1 question: 4 calls of command:")
-    assert "Right" not in on_a_terminal(memory, "eval", "--ask", answer="n")
+    assert refused.out.endswith(" 1,000 of the 1,000 calls that llm.maxCallsPerDay allows are left today.\n")
+    assert on_a_terminal(memory, "eval", "--ask", answer="n").endswith("[y/N] Nothing was sent.\n")
     agent = memory.home / "agent"
     assert not list(agent.glob("prompt-*.txt"))
     before = snapshot(memory.root / "topics")
@@ -177,10 +178,19 @@ def test_asking_says_the_cost_first_and_judges_blind(memory: Memory) -> None:
         assert done.document["refused"] == [], done
         (judged,) = done.document["judged"]
         assert (judged["withNotes"], judged["without"]) == ("right", "unknown")
+        said = [judged[key] for key in ("expected", "answerWithNotes", "answerWithout", "told")]
+        assert said == ["Redis streams", "Redis streams", "I do not know", [memory.notes()[0]["id"]]]
+        assert (done.document["calls"], done.document["chars"]) == (4, sum(map(len, memory.prompts()[-4:])))
         judge = (agent / f"prompt-{len(list(agent.glob('prompt-*.txt')))}.txt").read_text()
         orders |= set(re.findall(r" (first|second)\nRedis", judge))
         assert "Notes from" not in judge
-    assert "this shows nothing" in done.document["verdict"]
+        question, *answers, _ = memory.prompts()[-4:]
+        assert "\npath:/srv/harbour\n" in question
+        assert all("never mention notes" in each for each in answers)
+    assert done.document["verdict"].startswith(
+        "Right: 1 of 1 with notes, 0 without; partly right: 0 and 0. Better with notes 1, worse 0, alike 0. "
+        "Too few differ to show anything. The questions come from these same sessions: "
+    )
     assert snapshot(memory.root / "topics") == before
     as_agent = memory("eval", "--ask", "--yes", "--json", environ={"CLAUDECODE": "1", "CLAUDE_CODE_CHILD_SESSION": "1"})
     assert as_agent.error["code"] == "act-refused"
@@ -203,10 +213,32 @@ def test_a_reply_that_is_not_what_was_asked_for_counts_for_nothing(
 ) -> None:
     examined(memory, *replies)
     done = memory("eval", "--ask", "--yes", "--json")
-    assert (done.code, done.document["judged"]) == (0, [])
+    assert (done.code, done.document["judged"]) == (1, [])
     (refused,) = done.document["refused"]
     assert problem in refused
+    assert refused.startswith("Question 1 (claude-code 00000000-1111-4222-8333-444444444444): ")
+    assert (done.document["calls"], done.document["chars"]) == (len(memory.prompts()), sum(map(len, memory.prompts())))
     assert done.document["verdict"] == "No question was answered and judged: this shows nothing."
+
+
+def test_no_question_is_begun_that_the_calls_left_today_cannot_finish(memory: Memory) -> None:
+    talk(memory.home / ".claude" / "projects" / "lamp", 1, GENERATED)
+    examined(memory, *JUDGE, QUESTION, *ANSWERS)
+    memory.configure(llm={"command": memory.answered(*JUDGE, QUESTION, *ANSWERS), "maxCallsPerDay": 7})
+    done = memory("eval", "--ask", "--yes")
+    assert done.out.startswith("1 question: 4 calls of command:")
+    assert "7 of the 7 calls that llm.maxCallsPerDay allows are left today." in done.out
+    again = memory("eval", "--ask", "--yes")
+    assert (again.code, "4 of 7" in again.err, len(memory.prompts())) == (40, True, 4)
+
+
+def test_what_chance_makes_of_it_is_said_as_a_person_would(memory: Memory) -> None:
+    talks = memory.home / ".claude" / "projects" / "lamp"
+    for day in range(1, 6):
+        talk(talks, day, REDIS)
+    examined(memory, *JUDGE, QUESTION, *ANSWERS)
+    said = memory("eval", "--ask", "--yes").out.splitlines()[-1]
+    assert "By chance alone this would come out as uneven in about 3 of 100 tries: notes help." in said
 
 
 @pytest.mark.parametrize("command", ["no-such-agent-anywhere", "false", "sleep 60"])

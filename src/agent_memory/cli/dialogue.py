@@ -62,12 +62,11 @@ def warn_unreadable(console: Console, files: Iterable[UnreadableFile]) -> None:
 # -- before something is changed --------------------------------------------------------------------------------------
 
 
-def is_agreed(console: Console, question: str) -> bool:
+def is_agreed(console: Console, question: str, otherwise: str = "Nothing was changed") -> bool:
     """Returns whether the person at the terminal says yes; UsageInvalid if there is nobody to ask."""
     if console.json or sys.stdin is None or not sys.stdin.isatty() or not console.stderr.isatty():
         raise UsageInvalid(
-            "Nothing was changed, because there is no terminal to ask on",
-            "Repeat the command with --yes if that is right.",
+            f"{otherwise}, because there is no terminal to ask on", "Repeat the command with --yes if that is right."
         )
     print(f"{question} [y/N] ", end="", file=console.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -37,8 +37,9 @@ def configure_eval(parser: argparse.ArgumentParser) -> None:
         "Goes through past sessions in their order and checks for each correction of yours whether a note from an earlier "
         "session said the same, and whether a hook would have told it before. Corrections are found by their wording, so "
         "some are missed; notes are those of today. The store is only read, no model is asked, and nothing leaves this "
-        "machine. --ask sends four prompts for each question to your agent command, and says first how many in all; exit code 1 "
-        "if the command failed before the end."
+        "machine. --ask sends four prompts for each question to your agent command, and says first how many in all. Who answers "
+        "sees what a hook tells, and cannot look up more. Exit code 1 if the command failed before the end, or no reply could "
+        "be used."
     )
     set_command(parser, _eval, epilog, "memory eval --transcripts-dir ~/.claude/projects")
 
@@ -134,22 +135,23 @@ def _questions(text: str) -> int:
 
 
 def _ask(arguments: argparse.Namespace, console: Console) -> int:
-    from agent_memory.evaluation.asking import plan_asking
+    from agent_memory.evaluation.asking import CALLS, plan_asking
 
     memory = open_here(console)
     asking = unwrap(plan_asking(memory, arguments.ask, console.progress))
     console.out(
-        f"{counted(len(asking.samples), 'question')}: {asking.calls} calls of {asking.agent.name}, about {asking.chars:,} characters. "
-        f"llm.maxCallsPerDay allows {memory.config.llm.max_calls_per_day} a day."
+        f"{counted(len(asking.samples), 'question')}: {CALLS * len(asking.samples)} calls of {asking.agent.name}, about "
+        f"{asking.chars:,} characters. {asking.calls_left:,} of the {memory.config.llm.max_calls_per_day:,} calls that "
+        "llm.maxCallsPerDay allows are left today."
     )
-    if not arguments.yes and not is_agreed(console, "Send them?"):
+    if not arguments.yes and not is_agreed(console, "Send them?", "Nothing was sent"):
+        console.out("Nothing was sent.")
         return 0
     exam = asking.exam(console.progress)
     rows = [(each.with_notes, each.without, one_line(each.question, _TEXT_CHARS)) for each in exam.judged]
     console.warn(*first_of(exam.refused, _MOST_SHOWN, "`memory eval --json` has all"))
     if exam.stopped:
         console.warn(f"The rest was not asked. {exam.stopped}")
-    document = fields_of(exam) | {"calls": asking.calls, "chars": asking.chars, "verdict": exam.verdict}
     table = [*table_lines(("with notes", "without", "question"), rows), ""] if rows else []
-    console.answer(document, *table, exam.verdict)
-    return 1 if exam.stopped else 0
+    console.answer(fields_of(exam) | {"verdict": exam.verdict}, *table, exam.verdict)
+    return 1 if exam.stopped or (exam.refused and not exam.judged) else 0

@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from agent_memory.app import Memory, Progress
 from agent_memory.capture.hook import HookProblem
-from agent_memory.errors import Error, ReplyRefused, UsageInvalid
+from agent_memory.errors import AgentMissing, Error, ReplyRefused, SpendExhausted, UsageInvalid
 from agent_memory.evaluation.replay import PastMoment, PlacedMemory, by_coin, histories_of, past_sessions, prompts_of
 from agent_memory.files.paths import read_shipped
 from agent_memory.note.note import Harness
@@ -21,13 +21,16 @@ from agent_memory.prompt.prompt import Frame, plain, turn_lines
 from agent_memory.prompt.reply import parse_members
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.plan import SessionRequest
+from agent_memory.rules.plan import DaySpend, SessionRequest
 from agent_memory.session.history import History
 from agent_memory.session.queue import FileSnapshot, InboxEntry
 from agent_memory.session.turns import MIN_WINDOW_CHARS, cut_windows, turn_chars
+from agent_memory.text.instants import day_of
 
 CALLS = 4
 """Calls for each question: to make it, to answer it twice, and to judge."""
+_LEAST_UNEVEN = 6
+"""Fewer come out all the same way by chance alone, more than 5 times in 100."""
 _SPARE_CHARS, _ANSWER_CHARS = 1_500, 2_000
 
 Mark = Literal["right", "partly", "unknown", "wrong"]
@@ -67,6 +70,11 @@ class Judged:
 
     session_id: str
     question: str
+    expected: str
+    told: tuple[str, ...]
+    """The notes that the hooks tell."""
+    answer_with_notes: str
+    answer_without: str
     with_notes: Mark
     without: Mark
 
@@ -79,6 +87,9 @@ class Exam:
     """Why questions came to nothing, one sentence each."""
     stopped: str = ""
     """Why the rest was not asked."""
+    calls: int = 0
+    chars: int = 0
+    """What was sent."""
 
     @property
     def verdict(self) -> str:
@@ -86,12 +97,15 @@ class Exam:
             return "No question was answered and judged: this shows nothing."
         worth = [(_WORTH[each.with_notes], _WORTH[each.without]) for each in self.judged]
         better, worse = sum(one > other for one, other in worth), sum(one < other for one, other in worth)
-        right = [sum(mark == 3 for mark in marks) for marks in zip(*worth, strict=True)]
+        right, partly = ([sum(pair[of] == mark for pair in worth) for of in (0, 1)] for mark in (3, 2))
         chance = by_coin(better, worse)
         said = "this shows nothing" if chance > 0.05 else "notes help" if better > worse else "notes do HARM"
+        by_chance = f"By chance alone this would come out as uneven in about {max(1, round(100 * chance))} of 100 tries: {said}."
         return (
-            f"Right: {right[0]} of {len(worth)} with notes, {right[1]} without. Better with notes {better}, worse {worse}, alike "
-            f"{len(worth) - better - worse}. A coin would be as uneven in {max(1, round(100 * chance))} of 100 tries: {said}."
+            f"Right: {right[0]} of {len(worth)} with notes, {right[1]} without; partly right: {partly[0]} and {partly[1]}. Better "
+            f"with notes {better}, worse {worse}, alike {len(worth) - better - worse}. "
+            f"{by_chance if better + worse >= _LEAST_UNEVEN else 'Too few differ to show anything.'} The questions come from "
+            "these same sessions: this tells whether notes keep and tell what was said in them, not whether agents work better."
         )
 
 
@@ -104,10 +118,10 @@ class Asking:
     window_chars: int
     chars: int = field(kw_only=True)
     """About how many characters are going to be sent."""
-
-    @property
-    def calls(self) -> int:
-        return CALLS * len(self.samples)
+    calls_left: int = field(kw_only=True)
+    """Before `llm.maxCallsPerDay` is reached."""
+    sent: list[int] = field(factory=list, init=False)
+    """The characters of each prompt that was sent."""
 
     def exam(self, progress: Progress) -> Exam:
         """Returns the outcome. What one reply spoils costs its question alone; what stops the command ends the exam."""
@@ -117,35 +131,35 @@ class Asking:
             try:
                 found = self._judged(history, scope)
             except ReplyRefused as spoilt:
-                refused.append(str(spoilt))
+                refused.append(f"Question {number} ({history.harness} {history.session_id}): {spoilt}")
                 continue
             except Error as error:
                 stopped = str(error)
                 break
             judged += [found] if found else []
             nothing += not found
-        return Exam(tuple(judged), nothing, tuple(refused), stopped)
+        return Exam(tuple(judged), nothing, tuple(refused), stopped, len(self.sent), sum(self.sent))
 
     def _judged(self, history: History, scope: str) -> Judged | None:
         window = cut_windows(history, self.window_chars)[0]
-        made = self._reply("question", _Question, transcript="\n".join(turn_lines(window.turns)))
+        made = self._reply("question", _Question, place=scope, transcript="\n".join(turn_lines(window.turns)))
         if not (made.question.strip() and made.answer.strip()):
             return None
-        told = self._told(history, scope, made.question)
-        answers = [
+        told, ids = self._told(history, scope, made.question)
+        knowing, without = (
             self._reply("answer", _Answer, notes=each, question=made.question).answer for each in (told, "(none)")
-        ]
+        )
         swapped = os.urandom(1)[0] & 1  # the judge must not learn from their order which is which
-        first, second = answers[::-1] if swapped else answers
+        first, second = (without, knowing) if swapped else (knowing, without)
         verdict = self._reply(
             "judge", _Verdict, question=made.question, expected=made.answer, first=first, second=second
         )
         marks = (verdict.second, verdict.first) if swapped else (verdict.first, verdict.second)
-        return Judged(history.session_id, made.question, *marks)
+        return Judged(history.session_id, made.question, made.answer, ids, knowing, without, *marks)
 
-    def _told(self, history: History, scope: str, question: str) -> str:
-        """Returns what the hooks would tell a new session of the place at its start and with the question; records
-        nothing."""
+    def _told(self, history: History, scope: str, question: str) -> tuple[str, tuple[str, ...]]:
+        """Returns what the hooks would tell a new session of the place at its start and with the question, and the notes
+        in it; records nothing."""
         memory = self.memory
         there = PlacedMemory(memory.environ, history.cwd or "/", memory.effective, memory.warn, scope=scope)
         texts, known = list[str](), dict[str, bool]()
@@ -157,7 +171,7 @@ class Asking:
                 texts.append(said.text)
         except HookProblem as problem:
             memory.warn(str(problem.args[-1]))
-        return "\n\n".join(filter(None, texts)) or "(none)"
+        return "\n\n".join(filter(None, texts)) or "(none)", tuple(known)
 
     def _reply(self, name: str, of: type[T], **parts: str) -> T:
         frame = Frame(os.urandom(16).hex(), os.urandom(16).hex())
@@ -165,7 +179,10 @@ class Asking:
         prompt = frame.filled(_template(name), fenced | {"fence": frame.fence})
         entry = InboxEntry(self.memory.clock.now_ms(), Harness.MANUAL, FileSnapshot(""))
         request = SessionRequest(prompt, frame.nonce, entry, History(Harness.MANUAL, "", ()))
-        return parse_members(redact(unwrap(self.agent.answer(request)).text).text, frame.nonce, of)
+        answered = self.agent.answer(request)
+        if not isinstance(answered.swap().value_or(None), SpendExhausted | AgentMissing):
+            self.sent.append(len(prompt))
+        return parse_members(redact(unwrap(answered).text).text, frame.nonce, of)
 
 
 def _template(name: str) -> str:
@@ -174,17 +191,24 @@ def _template(name: str) -> str:
 
 @as_result
 def plan_asking(memory: Memory, most: int, progress: Progress) -> Asking:
-    """Returns what is to be asked about the newest sessions. UsageInvalid without an agent command or without sessions."""
+    """Returns what is to be asked about the newest sessions. UsageInvalid without an agent command or without sessions;
+    SpendExhausted where too few calls are left today for one question."""
     memory.caller.only_a_person("eval --ask")
     agent = unwrap(memory.agent())
     if agent.max_prompt_chars is None:
         raise UsageInvalid("The built-in extractor answers no questions", "Set `llm.command` or `llm.preset` first.")
+    at_most = memory.config.llm.max_calls_per_day
+    today = unwrap(memory.spend.days()).get(day_of(memory.clock.now_ms()), DaySpend()).calls
+    if at_most - today < CALLS:
+        raise SpendExhausted(today, at_most)
     newest_first = histories_of(memory, past_sessions(memory)[::-1], progress)
-    samples = tuple(islice(((history, scope) for _, history, scope in newest_first if prompts_of(history)), most))
+    fit = ((history, scope) for _, history, scope in newest_first if prompts_of(history))
+    samples = tuple(islice(fit, min(most, (at_most - today) // CALLS)))
     if not samples:
         raise UsageInvalid("No history of a session is kept yet", "`memory backfill` brings past ones.")
     window = max(MIN_WINDOW_CHARS, agent.max_prompt_chars - len(_template("question")) - _SPARE_CHARS)
     transcripts = sum(min(window, sum(map(turn_chars, history.turns))) for history, _ in samples)
     beside = sum(len(_template(name)) + _SPARE_CHARS for name in ("question", "answer", "answer", "judge"))
     beside += 4 * memory.config.inject.token_budget
-    return Asking(memory, agent, samples, window, chars=transcripts + len(samples) * beside)
+    chars = transcripts + len(samples) * beside
+    return Asking(memory, agent, samples, window, chars=chars, calls_left=at_most - today)
