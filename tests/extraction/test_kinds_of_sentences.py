@@ -328,8 +328,10 @@ def test_neighbouring_sentences_of_one_kind_are_one_note() -> None:
 
 def test_what_the_agent_agrees_to_is_told_only_where_it_says_so_itself() -> None:
     said = user("No, never retry a bounced mail in the worker.")
-    agreed = agent("You're right. A bounced mail of the worker comes back each time.", EDIT)
+    told = "You're right. A bounced mail of the worker comes back each time. My test of the worker does not show it."
+    agreed = agent(told, EDIT)
     (with_it,) = notes(*BEFORE, said, agreed)
     (without,) = notes(*BEFORE, said, agent("Tool call timed out for the bounced mail of the worker.", EDIT))
     assert "The agent agreed: A bounced mail of the worker comes back each time." in with_it.body
+    assert "My test" not in with_it.body
     assert "agent" not in without.body.partition("corrected the agent")[2]

@@ -89,6 +89,7 @@ def test_an_explanation_is_a_fact_of_low_importance() -> None:
         "```\nThe root cause was that `total()` read the price twice.\n```",
         "> The root cause was that `total()` read the price twice.", "It works now.",
         "O problema era provavelmente o `Cart.total`.", "Todos os testes passam.",
+        "From the code, likely culprits for the delay:\n1. `Cart.total()` which reads the price twice\n2. `Money` caches it",
         # A fault that is over once it is mended, in a word or two.
         "The root cause was that `total()` read the price before the discount was applied.",
         "Fixed. The issue was that `Cart.total` cached the price of the first guest. It was never cleared.",

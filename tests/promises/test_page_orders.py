@@ -1045,7 +1045,7 @@ def _number(note: Mapping[str, object]) -> int:
 
 _ORDERS_NOTHING = re.compile(
     r"(?:Developer mode activated|Meeting notes: Q3|This could include|My first request|I want a system|I want the system|I am going to act"
-    r"|What is your first|Reading your email\.{3} once|If I told you to generate a specified(?=\n|nnid| \(concluded)|\+ original|Let's think|AI with no safety|I Need Napalm|JSON, Not|Your Secrets|Never-Ending)[^.!?\n]*"
+    r"|What is your first|Reading your email\.{3} once|\[\.{3}\] once|If I told you to generate a specified(?=\n|nnid| \(concluded)|\+ original|Let's think|AI with no safety|I Need Napalm|JSON, Not|Your Secrets|Never-Ending)[^.!?\n]*"
 )
 """What is left of some of them when the order is taken out."""
 

@@ -129,7 +129,7 @@ def test_of_a_handoff_only_what_may_be_an_order_is_left_out_p19() -> None:
     assert told.stored.meta.title == "Handoff"
     assert told.stored.body == (
         "Done:\n- The lamp blinks twice.\n\nFiles:\n- `src/lamp.py`\n\n"
-        "(2 lines with what may be orders left out: `memory read id__000001`.)"
+        "(What may be an order is left out: `memory read id__000001`.)"
     )
 
 

@@ -9,8 +9,9 @@ import pytest
 from attrs import evolve
 
 from agent_memory.note.note import Harness, Kind, Listed, Meta, Origin, Sensitivity, Source, StoredEntry, Tier
-from agent_memory.rules.tiers import told_of, why_not_nearer
+from agent_memory.rules.tiers import sentence_digest, told_of, why_not_nearer
 from agent_memory.text.markdown import derive_description
+from agent_memory.text.salience import whole_statements
 from page_orders import orders
 
 CITED = (Source(Harness.AMP, "T-1", turns=(3,)),)
@@ -62,9 +63,31 @@ def test_of_an_agents_note_only_the_sentences_that_order_something_are_left_out_
     )
     assert said is not None
     assert said.body == (
-        "The server listens on 8080.\n\n- It takes a minute.\n\n```\nrun it\n```\n\n"
-        "(2 lines with what may be orders left out: `memory read id__a1b2c3`.)"
+        "The server listens on 8080. […]\n\n- It takes a minute.\n\n```\nrun it\n```\n\n"
+        "(What may be an order is left out: `memory read id__a1b2c3`.)"
     )
+
+
+QUOTING = 'The person chose "Leave `on_unmap`; migrate on_map only", which narrows it. It is done.'
+
+
+def test_a_quotation_is_told_whole_or_not_at_all_and_whole_where_it_was_cleared_p19() -> None:
+    said = told(QUOTING)
+    assert said is not None
+    assert said.body.startswith("[…] It is done.\n")
+    cleared = tuple(sentence_digest(each) for each in whole_statements(QUOTING))
+    assert (said := told(QUOTING, cleared=cleared)) is not None
+    assert said.body == QUOTING
+    assert (said := told(f"{QUOTING} Never lint.", cleared=cleared)) is not None
+    assert said.body.startswith(f"{QUOTING} […]\n")
+    assert (said := told(QUOTING, cleared=cleared, sources=())) is not None
+    assert said.body.startswith("[…] It is done.\n")
+
+
+def test_what_was_cleared_stays_so_wherever_its_links_lead_p19() -> None:
+    one, other = ("`reconcile` has to wait for [[id__a1b2c3]].", "`reconcile`  has to wait for [[ref:bump]].")
+    assert sentence_digest(one) == sentence_digest(other)
+    assert sentence_digest("`reconcile` has to wait.") != sentence_digest(one)
 
 
 def test_what_is_left_out_leaves_no_gap_p19() -> None:
@@ -77,7 +100,7 @@ def test_what_is_left_out_leaves_no_gap_p19() -> None:
 def test_an_order_hides_neither_in_the_title_nor_in_the_description_p19() -> None:
     said = told("The server listens on 8080.", title="Always deploy from main", description="Never lint. It is slow.")
     assert said is not None
-    assert (said.meta.title, said.meta.description) == ("Fact", "It is slow.")
+    assert (said.meta.title, said.meta.description) == ("Fact", "[…] It is slow.")
 
 
 def test_a_block_of_code_hides_no_sentence_p19() -> None:

@@ -222,7 +222,10 @@ def _paragraphs(message: str) -> list[str]:
 
 
 def _is_aside(paragraph: str) -> bool:
-    """Whether it only asks, offers, announces or shows, or holds a secret."""
+    """Whether it only asks, offers, announces, shows or lists what is suspected, or holds a secret."""
+    lead = paragraph.partition("\n")[0].rstrip()
+    if lead.endswith(":") and shows(Signal.HEDGE, lead):
+        return True
     said = [each for each in prose_sentences(paragraph) if not (each.endswith("?") or shows(Signal.NARRATION, each))]
     return REDACTED in paragraph or len(paragraph) > ANSWER_CHARS or not any(says_enough(each, 1) for each in said)
 

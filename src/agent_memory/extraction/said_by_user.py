@@ -88,6 +88,8 @@ _MANY_WORDS = 5
 _MOST_ITEMS = 4
 _QUOTE_CHARS = 600
 _AGREED_SENTENCES = 3
+_OWN_WORK = re.compile(r"\bmy\b", re.IGNORECASE)
+"""The agent's own work, which it does anew once the person has corrected it."""
 _SHARED = 2
 _STANDING = frozenset({Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION})
 _RULES = frozenset({Sort.PREFERENCE, Sort.CONVENTION, Sort.WANT, Sort.CORRECTION, Sort.DECISION})
@@ -394,6 +396,6 @@ def _agreed(episode: Episode, claim: str) -> tuple[Support, ...]:
         return ()
     spoken = next(turn.text for turn in episode.work if turn.role is Role.AGENT and turn.text.strip())
     sentences = (each for block in blocks_of(spoken) for each in sentences_of(block.text) if says_enough(each, 2))
-    told = [each for each in islice(sentences, _AGREED_SENTENCES) if not is_quiet(each) and not is_directive(each)]
+    told = [each for each in islice(sentences, _AGREED_SENTENCES) if not (is_quiet(each) or is_directive(each) or _OWN_WORK.search(each))]
     says = joined(*map(in_third_person, told))
     return (Support("The agent agreed", says),) if len(content_terms(says) & content_terms(claim)) >= _SHARED else ()

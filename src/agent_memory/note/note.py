@@ -234,6 +234,8 @@ class Meta:
     promoted_by: str | None = None
     withheld: bool = False
     """True if no session sees it until a person approves it (`memory review`)."""
+    cleared: tuple[str, ...] = ()
+    """Digests of sentences that read like orders and are told all the same (`rules/tiers.py`)."""
     used: int = 0
     """A copy; the ledger is authoritative."""
     last_used_at_ms: int | None = None

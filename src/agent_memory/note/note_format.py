@@ -232,6 +232,7 @@ META_FIELDS: tuple[MetaField, ...] = (
     MetaField("pinned", "pinned", bool, flow_text),
     MetaField("promotedBy", "promoted_by", str, text_scalar),
     MetaField("withheld", "withheld", bool, flow_text),
+    MetaField("cleared", "cleared", tuple[str, ...], flow_text, is_list=True),
     MetaField("used", "used", Count, str),
     MetaField("last_used", "last_used_at_ms", _Iso, lambda at_ms: iso_of(at_ms).replace(".000Z", "Z"), convert=ms_of),
     MetaField("createdAt", "created_at_ms", _Epoch, str, always=True),
@@ -443,7 +444,9 @@ _ENUMS = tuple(
 )
 _TURNS = _SOURCE.index("turns")
 _HARNESSES = {member.value: member for member in Harness}
-_TAGS, _ALIASES, _SUPERSEDES, _SOURCES = (_META.index(name) for name in ("tags", "aliases", "supersedes", "sources"))
+_TAGS, _CLEARED, _ALIASES, _SUPERSEDES, _SOURCES = (
+    _META.index(name) for name in ("tags", "cleared", "aliases", "supersedes", "sources")
+)
 
 _render = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _parse = json.JSONDecoder().decode
@@ -471,7 +474,7 @@ def _listed(row: list[Any]) -> Listed:
     meta, *others = row
     for at, members in _ENUMS:
         meta[at] = members[meta[at]]
-    for at in (_TAGS, _ALIASES, _SUPERSEDES):
+    for at in (_TAGS, _CLEARED, _ALIASES, _SUPERSEDES):
         meta[at] = tuple(meta[at])
     for source in meta[_SOURCES]:
         source[0], source[_TURNS] = _HARNESSES[source[0]], tuple(source[_TURNS])

@@ -17,7 +17,7 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change
 from agent_memory.rules.drafts import stored_body, stored_description, stored_tags, stored_title, taken_ids
 from agent_memory.rules.forgotten import forgotten_note
-from agent_memory.rules.origin import Claim, origin_of, with_source
+from agent_memory.rules.origin import Claim, cleared, origin_of, with_source
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import Context, InboxEntry, session_id_of
 from agent_memory.session.turns import redact_history
@@ -233,6 +233,7 @@ def keep_handover(io: HandingOverIo, taken: Taken, *, unasked: bool = False) -> 
                 description=fresh.description,
                 tags=fresh.tags,
                 origin=least_trusted([stored.meta.origin, fresh.origin]),
+                cleared=fresh.cleared,
                 withheld=stored.meta.withheld or fresh.withheld,
                 updated_at_ms=fresh.updated_at_ms,
                 expires_at_ms=fresh.expires_at_ms,
@@ -264,6 +265,7 @@ def _new_meta(io: HandingOverIo, taken: Taken, id: str, title: str, expires_at_m
         tags=stored_tags(handover.tags),
         status=Status.CAPTURED,
         origin=origin_of(claim, turns, taken.history),
+        cleared=cleared(claim, taken.history),
         scope=scope,
         created_at_ms=taken.ended_at_ms,
         updated_at_ms=io.clock.now_ms(),

@@ -17,11 +17,13 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from agent_memory.note.note import Origin, Source
+from agent_memory.rules.tiers import sentence_digest
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import without_pasted_review
 from agent_memory.session.tool_calls import foreign_turns
 from agent_memory.text.salience import (
     actionable_tokens,
+    addresses_reader,
     asks_for_something,
     content_sequence,
     content_terms,
@@ -32,6 +34,7 @@ from agent_memory.text.salience import (
     negations,
     statements,
     typed_tokens,
+    whole_statements,
 )
 from agent_memory.text.tables import read_table
 
@@ -57,7 +60,8 @@ _QUOTATION = re.compile(
 )
 """A long quotation, or one that somebody asks about."""
 _TRIPLE_QUOTED = re.compile(r"(\"\"\"|''').*?(?:\1|\Z)", re.DOTALL)
-_QUOTE = re.compile(rf"[“\"«„]([^“”\"«»„\n]{{{_VERBATIM_CHARS},}})[”\"»“]|^\s*>\s*(.+)$", re.MULTILINE)
+_QUOTE = re.compile(rf"[“\"«„「『]([^“”\"«»„「」『』\n]{{{_VERBATIM_CHARS},}})[”\"»“」』]|^\s*>\s*(.+)$", re.MULTILINE)
+_LED_QUOTE = re.compile(rf"[:,]?\s*(?:{_QUOTE.pattern})", re.MULTILINE)
 _SHORT_FENCE_LINES = 7
 _ANSWER = WORDING.expression("answer")
 _TAG_QUESTION = WORDING.expression("tag_question")
@@ -132,6 +136,34 @@ def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None =
     return is_said and _gave_all_orders(claim, everything)
 
 
+def cleared(claim: Claim, session: History) -> tuple[str, ...]:
+    """Returns the digests of those sentences of a claim that read like orders and may be told unasked (P19): the person
+    gave the order, or is quoted with it; or the agent says with a `must` or `never` how something works, in a session that
+    read no foreign source, and no tool's answer says anything of the kind."""
+    others = tuple(turn.text for turn in session.turns if turn.role is not Role.AGENT)
+    person = tuple(turn.text for turn in session.turns if turn.role is Role.USER)
+    said = tuple(_plain(_without_quotes(each)) for each in person)
+    is_local = not (session.tools_answered_before or _pages_of(session))
+
+    def is_clear(sentence: str) -> bool:
+        orders = directive_sentences(_without_said(sentence, said, " "))
+        if all(any(_supports(words_of_person(text), each, claim.place) for text in person) for each in orders):
+            return True
+        is_own = is_local and not (addresses_reader(sentence) or typed_tokens(sentence))
+        return is_own and not any(_orders_this(text, _terms(sentence)) for text in others)
+
+    sentences = (each for line in claim.whole.split("\n") for each in whole_statements(line))
+    return tuple(dict.fromkeys(sentence_digest(each) for each in sentences if is_directive(each) and is_clear(each)))
+
+
+def _orders_this(text: str, terms: frozenset[str]) -> bool:
+    """Returns whether an order in the text has half of these words."""
+    needed = max((len(terms) + 1) // 2, 1)
+    return len(terms & _terms(text)) >= needed and any(
+        len(terms & _terms(each)) >= needed and is_directive(each) for each in statements(text)
+    )
+
+
 def is_correction(sentence: str, before: Iterable[str], said: Iterable[str]) -> bool:
     """Returns whether the sentence is one of those before with some words replaced, all of them by words of one of
     these turns of a person. A replacement other than a value (a word with a digit) counts only where the turn also
@@ -186,15 +218,17 @@ def _gave_all_orders(claim: Claim, person: tuple[str, ...]) -> bool:
     """Returns whether the person gave each order in the claim; quotations of the person are not checked, and an order
     may go on after one, or begin there."""
     said = tuple(_plain(_without_quotes(each)) for each in person)
-
-    def without_said(gap: str) -> str:
-        def unless_said(quote: re.Match[str]) -> str:
-            return gap if any(_plain(quote[1] or quote[2]) in each for each in said) else quote[0]
-
-        return _QUOTE.sub(unless_said, claim.whole)
-
-    orders = {order for gap in (" ", ". ") for order in directive_sentences(without_said(gap))}
+    orders = {order for gap in (" ", ". ") for order in directive_sentences(_without_said(claim.whole, said, gap))}
     return all(any(_supports(words_of_person(text), order, claim.place) for text in person) for order in orders)
+
+
+def _without_said(text: str, said: tuple[str, ...], gap: str) -> str:
+    """Returns the text with a gap for each quotation that stands in what the person said, and for what leads into it."""
+
+    def unless_said(quote: re.Match[str]) -> str:
+        return gap if any(_plain(quote[1] or quote[2]) in each for each in said) else quote[0]
+
+    return _LED_QUOTE.sub(unless_said, text)
 
 
 def _supports(words: str, directive: str, place: str) -> bool:

@@ -521,6 +521,7 @@ def united_meta(metas: Sequence[Meta]) -> Meta:
         pinned=False,
         promoted_by=None if origin is Origin.EXTERNAL else metas[0].promoted_by,
         withheld=any(meta.withheld for meta in metas),
+        cleared=tuple(dict.fromkeys(each for meta in metas for each in meta.cleared)),
         used=sum(meta.used for meta in metas),
         last_used_at_ms=latest(*(meta.last_used_at_ms for meta in metas)),
         expires_at_ms=latest_end(*(meta.expires_at_ms for meta in metas)),

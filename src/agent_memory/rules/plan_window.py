@@ -54,7 +54,7 @@ from agent_memory.rules.information import (
     swapped_words,
     turned_claims,
 )
-from agent_memory.rules.origin import Claim, is_correction, is_said_by, origin_of, with_source, words_of_person
+from agent_memory.rules.origin import Claim, cleared, is_correction, is_said_by, origin_of, with_source, words_of_person
 from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate
 from agent_memory.rules.similarity import Subject, says_nothing_new
 from agent_memory.session.history import Role, Turn
@@ -410,6 +410,7 @@ def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, 
         tags=facts.vocabulary.current(stored_tags(proposed.tags)),
         status=facts.status,
         origin=computed_origin(title, f"{description}\n{body}", cited, facts),
+        cleared=_cleared(title, f"{description}\n{body}", facts),
         scope=GLOBAL_SCOPE if proposed.scope == "global" else facts.scope,
         importance=proposed.importance or Importance.MEDIUM,
         confidence=proposed.confidence,
@@ -472,6 +473,7 @@ def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, free
         meta,
         origin=origin,
         promoted_by=promoted_by,
+        cleared=tuple(dict.fromkeys((*old.meta.cleared, *_cleared(title, f"{description}\n{body}", facts)))),
         sources=with_source(old.meta.sources, facts.source_of(cited)),
         # When it was said, not when it is written.
         updated_at_ms=max(facts.learnt_at_ms(cited), old.meta.updated_at_ms),
@@ -501,7 +503,7 @@ def _origin_of_update(
 def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanFacts) -> Origin:
     """Returns the origin of a text of this window (P19): words that are the person's, but reversed or swapped, are the
     agent's. An inline note is the person's as far as the text says what it says."""
-    claim = Claim(title, text, f"{facts.scope} {facts.entry.context.cwd or ''} {facts.window.cwd or ''}")
+    claim = _claim(title, text, facts)
     note = facts.entry.retrieval
     if isinstance(note, InlineNote):
         is_persons = facts.is_persons_note and is_said_by(claim, (f"{note.title}\n{note.body}",))
@@ -509,3 +511,13 @@ def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanF
     origin = origin_of(claim, (turn.number for turn in cited), facts.session or facts.window)
     said = "\n".join(words_of_person(turn.text) for turn in cited if turn.role is Role.USER)
     return Origin.AGENT if origin is Origin.USER and is_twisted(said, claim.whole) else origin
+
+
+def _cleared(title: str, text: str, facts: PlanFacts) -> tuple[str, ...]:
+    """Returns which of its orders may be told (P19); none of an inline note, which has no session."""
+    is_inline = isinstance(facts.entry.retrieval, InlineNote)
+    return () if is_inline else cleared(_claim(title, text, facts), facts.session or facts.window)
+
+
+def _claim(title: str, text: str, facts: PlanFacts) -> Claim:
+    return Claim(title, text, f"{facts.scope} {facts.entry.context.cwd or ''} {facts.window.cwd or ''}")

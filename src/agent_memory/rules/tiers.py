@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from _blake2 import blake2b
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -25,8 +26,8 @@ from agent_memory.note.note import (
 from agent_memory.rules.change import Dropped, SectionBudget
 from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.markdown import MAX_TITLE_CHARS, find_code
-from agent_memory.text.plain_text import counted, one_line
-from agent_memory.text.salience import ALLOWED, is_directive, statements, typed_tokens
+from agent_memory.text.plain_text import one_line
+from agent_memory.text.salience import ALLOWED, is_directive, typed_tokens, whole_statements
 
 if TYPE_CHECKING:  # the prompt hook scores notes, but plans nothing
     from agent_memory.rules.plan import DefragPlan
@@ -132,6 +133,7 @@ def best_now(meta: Meta, now_ms: int) -> Tier:
 
 _SENTENCE = re.compile(r"\s*(?:[A-Z¿]|[^\x00-\x7f]).{12,}[\w`)][.!?。？！]\s*")
 """A line in a block of code that is prose."""
+_GAP = "[…]"
 
 
 def why_not_nearer(meta: Meta) -> str:
@@ -151,9 +153,9 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
     """Returns the part of a note that may be told unasked; None for nothing.
 
     A person's words are told as they are. Of what an agent concluded, sentences that tell somebody to do something are
-    left out and counted: the note alone does not show whether a person gave that order. Where no turn of a session is
-    cited, there was nothing to compare the note with, so anything that somebody might type is left out too, in whatever
-    language, and what a person is said to have allowed or confirmed.
+    left out, except for those that were compared with the session and `cleared`: the note alone does not show whether a
+    person gave that order. Where no turn of a session is cited, there was nothing to compare the note with, so anything that
+    somebody might type is left out too, in whatever language, and what a person is said to have allowed or confirmed.
     """
     meta = stored.meta
     best = meta.best_tier
@@ -161,32 +163,37 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
         return None if best is Tier.COLD else stored
     is_compared = meta.cites_a_turn
     code = [range(start, end) for start, end in find_code(stored.body).fences]
-    lines, left_out, at = list[str](), 0, 0
+    lines, is_whole, at = list[str](), True, 0
     for line in stored.body.split("\n"):
         is_code = any(at in fence for fence in code) and is_compared and not _SENTENCE.fullmatch(line)
-        told = line if is_code else _told_of_line(line, is_compared)
-        left_out += told != line
+        told = line if is_code else _told_of_line(line, meta)
+        is_whole = is_whole and told == line
         lines += [told] if told or not line else []
         at += len(line) + 1
-    title = meta.title if _told_of_line(meta.title, is_compared) == meta.title else ""
-    description = _told_of_line(meta.description, is_compared)
+    title = meta.title if _told_of_line(meta.title, meta) == meta.title else ""
+    description = _told_of_line(meta.description, meta)
     if not title and lines and lines[0][:1].islower():  # the order continues there
-        lines, left_out = lines[1:], left_out + 1
+        lines, is_whole = lines[1:], False
     if not title and description[:1].islower():
         description = ""
     body = _without_empty_lists(lines)
     if (
         not any(line.strip() and not line.rstrip().endswith(":") for line in body)
-        and (left_out or not title)
+        and not (is_whole and title)
         and not description
     ):
         return None
-    if left_out:
-        note = f"({counted(left_out, 'line')} with what may be orders left out: `memory read {meta.id}`.)"
-        body = [*body, "", note]
+    if not is_whole:
+        body = [*body, "", f"(What may be an order is left out: `memory read {meta.id}`.)"]
     shown = evolve(meta, title=title or meta.kind.value.capitalize(), description=description)
     text = "\n".join(body).strip("\n")
-    return StoredEntry(evolve(stored.listed, meta=shown), re.sub(r"\n{3,}", "\n\n", text) if left_out else text)
+    return StoredEntry(evolve(stored.listed, meta=shown), text if is_whole else re.sub(r"\n{3,}", "\n\n", text))
+
+
+def sentence_digest(sentence: str) -> str:
+    """Returns what stands for a sentence in `Meta.cleared`: the same wherever its links lead."""
+    words = " ".join(re.sub(r"\[\[[\w.:-]+", "[[", sentence).split())
+    return blake2b(words.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 def title_for(caller: Caller, listed: Listed) -> str:
@@ -197,22 +204,28 @@ def title_for(caller: Caller, listed: Listed) -> str:
     return f"({listed.meta.origin})" if told is None else one_line(told.meta.title, MAX_TITLE_CHARS)
 
 
-def _told_of_line(line: str, is_compared: bool) -> str:
-    """Returns the line without the sentences that tell a reader what to do."""
-    if not _is_untold(line, is_compared):
+def _told_of_line(line: str, meta: Meta) -> str:
+    """Returns the line with `[…]` in place of the sentences that tell a reader what to do; empty if nothing else is in
+    it."""
+    if not _is_untold(line, meta):
         return line
     said, before = list[str](), ""
-    for each in statements(line):
-        if not _is_untold(each, is_compared) and not (before.endswith((":", "?")) and _is_untold(before, is_compared)):
+    for each in whole_statements(line):
+        if _is_untold(each, meta) or (before.endswith((":", "?")) and _is_untold(before, meta)):
+            said += [] if said[-1:] == [_GAP] else [_GAP]
+        else:
             said.append(each)
         before = each
-    kept = " ".join(said)
+    if _GAP not in said:
+        return line
     mark = line[: len(line) - len(line.lstrip(" \t-*+>"))]
-    return f"{mark}{kept}" if kept else ""
+    return f"{mark}{' '.join(said)}" if said != [_GAP] else ""
 
 
-def _is_untold(text: str, is_compared: bool) -> bool:
-    return is_directive(text) or (not is_compared and bool(typed_tokens(text) or ALLOWED.search(text)))
+def _is_untold(text: str, meta: Meta) -> bool:
+    if not meta.cites_a_turn:
+        return is_directive(text) or bool(typed_tokens(text) or ALLOWED.search(text))
+    return is_directive(text) and sentence_digest(text) not in meta.cleared
 
 
 def _without_empty_lists(lines: list[str]) -> list[str]:

@@ -302,7 +302,7 @@ def read_team(files: TeamFiles, scope: str, vouched: Collection[tuple[str, str]]
 
 def bare(meta: Meta) -> Meta:
     """Returns the metadata without where it was learnt and what each store decides by itself."""
-    at_home = evolve(meta, pinned=False, promoted_by=None, used=0, last_used_at_ms=None, confidence=None)
+    at_home = evolve(meta, pinned=False, promoted_by=None, cleared=(), used=0, last_used_at_ms=None, confidence=None)
     return evolve(at_home, scope=SHARED_SCOPE, aliases=(), supersedes=(), sources=())
 
 

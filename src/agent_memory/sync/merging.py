@@ -171,7 +171,7 @@ def _united_sources(
     return tuple(evolve(session, turns=turns(session)) for session in sessions)
 
 
-_LISTS = ("tags", "aliases", "supersedes")
+_LISTS = ("tags", "cleared", "aliases", "supersedes")
 _RAISED: Mapping[str, Callable[[Any, Any], Any]] = {
     "status": lambda one, other: furthest((one, other)),
     "used": max,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from attrs import frozen
@@ -80,6 +80,12 @@ def statements(text: str) -> tuple[str, ...]:
         for part in re.split(_END, _LINE_MARK.sub("", line, count=1) if _LINE_MARK.match(line) else line)
     )
     return tuple(part for part in parts if not _ONLY_MARKS.fullmatch(part))
+
+
+def whole_statements(text: str) -> tuple[str, ...]:
+    """Returns the same, none of which ends within a code span or a quotation."""
+    hidden = _QUOTED.sub(lambda quote: _hidden(quote[1]) + quote[2], _CODE.sub(lambda code: _hidden(code[0]), text))
+    return tuple(each.translate(_SHOWN) for each in statements(hidden))
 
 
 # Compiled on first use: hooks need content words alone.
@@ -225,10 +231,9 @@ _LEAD = _ORDERS.expression("lead")
 _DECORATION = re.compile(r"(?:[^\w\"'“‘*_`(\[#$./~-]+|\(\d+\)\s+|\[[^\]\n]{1,40}\]\s+)+")
 """Matches check marks, arrows, bars, numbers and bracketed marks in front of a sentence."""
 _QUOTES = re.compile(r"[\"'“‘*_`(\[]*")
-# "add-ons", "set = 3", "fix 3f2a9c1", "fix for Windows" and "open whether …" name things.
-_VERB = re.compile(
-    r"(\w++)(?![-=(.:/]|\s*=|\s+`?[0-9a-fA-F]{7,40}\b|\s+(?:for|of|whether|between|is|was|were|are|has|had|does|did)\b)"
-)
+# "add-ons", "set = 3", "fix 3f2a9c1", "fix for Windows", "open questions", "change made", "commit signing is off" and "read on
+# 2026-01-11" name things, or tell what was done.
+_VERB = re.compile(rf"(\w++)(?![-=(.:/]|\s*=|\s+`?[0-9a-fA-F]{{7,40}}\b|{_ORDERS.expression('not_a_verb').pattern})")
 _CONDITION = _ORDERS.expression("condition")
 _LATER_VERB = re.compile(
     r"(?:[,:]\s+|\b(?:and|then|e|então)\s+)(?:(?:always|never|first|please|just)\s+)?(?=(\w++)(?![-=(.:/]))",
@@ -252,6 +257,7 @@ _ANYWHERE = (_ADDRESS, _SECOND_ORDER, _WISH, _SAID, _PROHIBITION)
 # "source, schedule, storage" names what a note is about, though each word could also command.
 _NAMES = re.compile(r"[\w-]+(?: [\w-]+)?(?:, [\w-]+(?: [\w-]+)?){2,}(?:,? (?:and|or|e|ou) [\w-]+(?: [\w-]+)?)?\.?")
 _CODE = re.compile(r"(`+)(?![0-9a-fA-F]{7,40}`)[^`\n]+?\1")
+_QUOTED = re.compile(r"([\"“«„「『][^\"“”«»„「」『』\n]{1,400})([^\"“”«»„「」『』\n][\"”»“」』])")
 _HIDDEN = {ord(mark): 0xE000 + at for at, mark in enumerate(".!?…。！？;:—–")}
 _SHOWN = {hidden: mark for mark, hidden in _HIDDEN.items()}
 _CELL = re.compile(r"\s*\|\s*")
@@ -285,6 +291,12 @@ def is_directive(text: str) -> bool:
     return any(map(_commands, _sentences(text)))
 
 
+def addresses_reader(text: str) -> bool:
+    """Returns whether any sentence of the text is a directive for more than a `must` or `never` in it, with which an agent
+    also says how something works."""
+    return any(_commands(sentence, _is_addressed) for sentence in _sentences(text))
+
+
 def directive_sentences(text: str) -> tuple[str, ...]:
     """Returns the sentences that tell a reader what to do, in order."""
     return tuple(sentence for sentence in _sentences(text) if _commands(sentence))
@@ -294,18 +306,32 @@ def _sentences(text: str) -> Iterator[str]:
     if "`" not in text:
         yield from statements(text)
         return
-    hidden = _CODE.sub(lambda code: code[0].translate(_HIDDEN), text)
+    hidden = _CODE.sub(lambda code: _hidden(code[0]), text)
     yield from (sentence.translate(_SHOWN) for sentence in statements(hidden))
 
 
-def _commands(sentence: str) -> bool:
+def _hidden(text: str) -> str:
+    """Returns the text with other characters in place of those at which statements end."""
+    return text.translate(_HIDDEN)
+
+
+def _commands(sentence: str, judge: Callable[[str], bool] | None = None) -> bool:
     spelt = dict.fromkeys((unicodedata.normalize("NFKC", sentence), in_plain_letters(sentence)))
     read = [_SPACED_OUT.sub(lambda word: word[0].replace(" ", ""), each) for each in spelt]
     parts = {part for each in read for part in (each, *(_CELL.split(_CODE.sub("`code`", each)) if "|" in each else ()))}
-    return any(_is_order(_DECORATION.sub("", part, count=1) if _DECORATION.match(part) else part) for part in parts)
+    plain = (_DECORATION.sub("", part, count=1) if _DECORATION.match(part) else part for part in parts)
+    return any(map(judge or _is_order, plain))
 
 
 def _is_order(sentence: str) -> bool:
+    if _is_addressed(sentence):
+        return True
+    sentence = _CODE.sub("`code`", sentence)
+    is_always = _ALWAYS.search(sentence) is not None and not _DESCRIBED.search(sentence)
+    return is_always or (_MODAL.search(sentence) is not None and not _REPORT.search(sentence))
+
+
+def _is_addressed(sentence: str) -> bool:
     if _NAMES.fullmatch(sentence) and not _ALWAYS.search(sentence):
         return False
     # Code is the name of something; only the fact that code stood here matters.
@@ -316,12 +342,9 @@ def _is_order(sentence: str) -> bool:
         any(map(_is_imperative, _LATER_VERB.findall(sentence))) or _CONDITIONED_RUN.search(sentence)
     ):
         return True
-    is_always = _ALWAYS.search(sentence) is not None and not _DESCRIBED.search(sentence)
-    if is_always or any(pattern.search(sentence) for pattern in _ANYWHERE):
+    if any(pattern.search(sentence) for pattern in _ANYWHERE):
         return True
-    if (sentence.endswith(("?", "？", "؟")) and asks_for_something(sentence)) or (
-        _MODAL.search(sentence) and not _REPORT.search(sentence)
-    ):
+    if sentence.endswith(("?", "？", "؟")) and asks_for_something(sentence):
         return True
     # Languages other than English and Portuguese.
     if not _ORDERING_WORDS.isdisjoint(_TOKEN.findall(sentence.lower())):
