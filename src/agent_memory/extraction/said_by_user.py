@@ -396,6 +396,10 @@ def _agreed(episode: Episode, claim: str) -> tuple[Support, ...]:
         return ()
     spoken = next(turn.text for turn in episode.work if turn.role is Role.AGENT and turn.text.strip())
     sentences = (each for block in blocks_of(spoken) for each in sentences_of(block.text) if says_enough(each, 2))
-    told = [each for each in islice(sentences, _AGREED_SENTENCES) if not (is_quiet(each) or is_directive(each) or _OWN_WORK.search(each))]
+    told = [
+        each
+        for each in islice(sentences, _AGREED_SENTENCES)
+        if not (is_quiet(each) or is_directive(each) or _OWN_WORK.search(each))
+    ]
     says = joined(*map(in_third_person, told))
     return (Support("The agent agreed", says),) if len(content_terms(says) & content_terms(claim)) >= _SHARED else ()
