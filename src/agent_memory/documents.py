@@ -139,13 +139,13 @@ def entry_document(
     }
 
 
-def review_document(items: Iterable[ReviewItem]) -> dict[str, Any]:
+def review_document(items: Iterable[ReviewItem], tier_of: Callable[[Listed], Tier]) -> dict[str, Any]:
     return {
         "items": [
             {
                 **fields_of(each, "key", "kind", "reason", "source", "acts"),
                 "putOffUntil": iso_or_none(each.put_off_until_ms),
-                "notes": [entry_document(note) for note in each.notes],
+                "notes": [entry_document(note, tier=tier_of(note)) for note in each.notes],
             }
             for each in items
         ]
@@ -273,7 +273,7 @@ def health_document(health: Health) -> dict[str, Any]:
             "sessions": len(last.sessions),
         },
         "schedule": job_documents(health),
-        **fields_of(health, "hook_problems", "switches", "agent"),
+        **fields_of(health, "hook_problems", "switches", "agent", "to_review"),
         **({"withheld": health.withheld} if health.withheld else {}),
         **({"team": health.team} if health.team else {}),
         "spend": {

@@ -136,7 +136,14 @@ def test_all_of_one_kind_is_decided_at_once_and_undone_at_once(memory: Memory) -
     done = memory("review", "--all", "reject", "--kind", "imported", "--yes", "--json")
     assert done.document["summary"] == "rejected 3 items"
     assert items(memory) == ["contradiction"]
+    assert "for you" not in memory("status").out
     assert memory("undo", done.document["run"]).code == 0
+    said = memory("status")
+    assert (said.code, said.out.splitlines()[0]) == (
+        0,
+        "ok        nothing needs attention; at least 3 decisions for you: `memory review`",
+    )
+    assert memory("status", "--json").document["toReview"] == 3
     assert sorted(items(memory)) == ["contradiction", "imported", "imported", "imported"]
 
 
@@ -225,6 +232,26 @@ def test_since_last_shows_what_the_last_run_made_and_what_was_kept_no_more(memor
     assert items(memory, "--since", "last") == ["new"]
     assert memory("review", "--since", "last", data=b"k\n").code == 0
     assert items(memory, "--since", "last") == []
+
+
+def test_a_run_that_makes_many_notes_names_the_review(memory: Memory) -> None:
+    many = [{**LESSON, "title": f"Lamp {each}", "body": f"Lamp {each} {SAID}"} for each in "abcdefghijk"]
+    memory.configure(llm={"command": memory.answered({"entries": many})})
+    memory.session("s1", talk("s1"))
+    done = memory("consolidate")
+    waiting = items(memory, "--kind", "many")
+    assert (len(waiting), "`memory review --kind many`" in done.out) == (11, True)
+
+
+def test_a_note_that_waits_has_the_tier_that_the_list_says(memory: Memory) -> None:
+    foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
+    hot = memory.remembered(PORT.format(8080))
+    assert memory("pin", hot).code == 0
+    memory.remembered(PORT.format(9090))
+    listed = {each["id"]: each["tier"] for each in memory.notes()}
+    waiting = [note for item in memory("review", "--json").document["items"] for note in item["notes"]]
+    assert {each["id"]: each["tier"] for each in waiting} == listed
+    assert listed[hot] == "hot"
 
 
 def test_a_run_in_the_middle_of_a_review_keeps_nobody_from_deciding(memory: Memory) -> None:

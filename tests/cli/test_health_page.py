@@ -132,7 +132,7 @@ def test_text_of_others_breaks_no_line_and_no_field() -> None:
     assert line.count("\t") == 10
     assert "\n" not in line
     assert line.split("\t")[6] == "a b cd"
-    assert line.endswith("+1.000 words: x y z")
+    assert line.endswith("\t+1.000 words: x y z; +1.000 sum, by which hits are ordered")
     said = shown(1, hit, colour=False, explain=True)
     assert "\x1b" not in "".join(said)
     assert all("\n" not in each and "\t" not in each for each in said)
@@ -151,7 +151,8 @@ def test_a_hit_for_people() -> None:
     lines = shown(1, archived, colour=False, explain=True)
     assert lines[1:] == [
         "   id__a1b2c3 · archived · lesson · from external · 3 d ago · 0.93", "   superseded by id__c3d4e5",
-        "   the zebra lock", "   +0.900  words: zebra", "   -0.050  recency", "",
+        "   the zebra lock", "   +0.900  words: zebra", "   -0.050  recency",
+        "   +0.850  sum, by which hits are ordered", "",
     ]  # fmt: skip
     coloured = "\n".join(shown(1, HIT, colour=True))
     assert "\x1b[1;33mzebra\x1b[0m" in coloured

@@ -207,6 +207,21 @@ def test_keys_alone_are_enough_to_decide(page: str, driver: webdriver.Chrome) ->
 
 
 @pytest.mark.parametrize("driver", ["with scripts"], indirect=True)
+def test_where_no_server_answers_the_page_says_so(
+    memory: Memory, driver: webdriver.Chrome, request: pytest.FixtureRequest
+) -> None:
+    if "without" in request.node.name:
+        return  # then the browser says it
+    server = memory.start("serve", "--no-open", "--port", "0")
+    driver.get(address_of(server))
+    keep = WebDriverWait(driver, LIMIT_SECONDS).until(lambda _: driver.find_element(By.CSS_SELECTOR, "[value=keep]"))
+    server.terminate()
+    server.communicate(timeout=LIMIT_SECONDS)
+    keep.click()
+    said = WebDriverWait(driver, LIMIT_SECONDS).until(lambda _: driver.find_element(By.CSS_SELECTOR, "[role=alert]"))
+    assert "The server does not answer" in said.text
+
+
 def test_a_hostile_note_runs_nothing(memory: Memory, page: str, driver: webdriver.Chrome) -> None:
     driver.implicitly_wait(0)  # what must not be there is not waited for
     for path in ("/", "/notes", "/notes?q=ropes", *(f"/notes/{each['id']}" for each in memory.notes())):

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -74,7 +75,9 @@ def test_notes_are_listed_filtered_and_searched_as_the_commands_do(memory: Memor
     assert searched == memory("search", "dusk", "--json").document
     html = browser.html("/notes?q=dusk")
     assert "<mark>dusk</mark>" in html
-    assert all(f">{part['name']}<" in html for part in searched["entries"][0]["parts"])
+    parts = searched["entries"][0]["parts"]
+    assert all(f">{part['name']}<" in html for part in parts)
+    assert f'{sum(part["value"] for part in parts):+.3f}</td><th scope="row">sum' in html
     assert "expected one of decision" in browser.json("/notes?kind=wish", 400)["error"]["message"]
 
 
@@ -248,6 +251,15 @@ def test_a_run_is_shown_with_its_diff_and_undone_once_its_reverse_was_shown(home
     browser.act(f"/runs/{browser.json('/runs')['runs'][0]['run']}/undo")
     assert memory.titles() == ["Lamps"]
     assert browser.json("/runs/nothing", 404)["error"]["code"] == "run-not-found"
+
+    memory.remembered("The lamp is on the third floor.")
+    memory.configure(llm={"command": "sh -c 'cat > /dev/null'"})
+    assert memory("defrag").code == 50
+    failed = browser.json("/runs")["runs"][0]
+    for path in ("/runs", f"/runs/{failed['run']}"):
+        html = browser.html(path).replace("&#39;", "'")
+        assert f"failed: {failed['error']}" in html
+        assert "failed failed" not in " ".join(re.sub("<[^>]*>", " ", html).split())
     browser.close()
 
 

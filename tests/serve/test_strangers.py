@@ -48,6 +48,10 @@ def test_the_token_lets_in_one_browser_once_with_a_cookie_that_nobody_else_gets(
     other = Page(opened(home), PORT, ROUTES)  # the server of the next day knows neither token nor cookie
     stale = TestClient(other, base_url=ADDRESS, cookies=first.cookies)
     assert stale.get("/notes").status_code == stale.get(page.address).status_code == 401
+    tab = stale.get(page.browser_address)
+    assert (tab.status_code, "Open the address that `memory serve` prints" in tab.text) == (421, True)
+    linked = second.get("/notes", headers={"Sec-Fetch-Site": "cross-site"})
+    assert (linked.status_code, "Links on other pages do not lead in here" in linked.text) == (401, True)
 
 
 def test_the_cookie_of_a_browser_goes_to_no_other_server_of_the_loopback_address(home: Path, id: str) -> None:

@@ -138,11 +138,12 @@ class Reviewing:
     # -- the queue ----------------------------------------------------------------------------------------------------
 
     @as_result
-    def items(self, new_since: int | Literal["last"] | None = None) -> tuple[ReviewItem, ...]:
+    def items(self, new_since: int | Literal["last"] | None = None, *, compares: bool = True) -> tuple[ReviewItem, ...]:
         """Returns what waits, each note once among the items about single notes; what was put off comes last. With
         `new_since`, an instant in ms or the last runs, only what is about notes that runs have made since, all of them.
 
-        Secret notes are not in it. An agent does not see what is held back.
+        Secret notes are not in it. An agent does not see what is held back. Not `compares`: without what texts have to be
+        compared or looked up for.
         """
         now_ms, store = self.runs.clock.now_ms(), self.service.writes.store
         is_agent = self.service.writes.caller.is_agent
@@ -159,7 +160,7 @@ class Reviewing:
             if each.machine in ("consolidate", "defrag") and each.undone_by is None and each.started_at_ms >= oldest_ms
         ]
         new = _made_by(runs, new_since)
-        by_path = self.examination.of(entries)
+        by_path = self.examination.of(entries) if compares else {}
         examined = {id: by_path[each.path] for id, each in live.items() if each.path in by_path}
         found = [
             *_together(live, examined, now_ms),

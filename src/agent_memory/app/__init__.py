@@ -1037,7 +1037,9 @@ class Memory:
         inputs, here = (self.config, self.agent(), self.reading, self.inbox, self.log, self.spend), self.notes_here
         health = late.health.read_health(*inputs, self.cwd)
         runs, switches = self.shown_runs(health.last_runs), (*health.switches, *here.team.untold)
-        return evolve(health, last_runs=runs, switches=switches, team=len(here.added))
+        waiting = self.reviewing.items(compares=False).value_or(())
+        to_review = sum(each.put_off_until_ms is None for each in waiting)
+        return evolve(health, last_runs=runs, switches=switches, team=len(here.added), to_review=to_review)
 
     @as_result
     def statistics(self, days: int) -> late.statistics.Statistics:

@@ -97,6 +97,8 @@ class Health:
     switches: tuple[str, ...] = ()
     """What memory stays out of, one sentence each."""
     jobs: tuple[JobHealth, ...] = ()
+    to_review: int = 0
+    """Decisions that wait, as far as that is known without comparing notes."""
     withheld: int = 0
     """Notes that no session is told before somebody approves them."""
     job_problems: tuple[str, ...] = ()

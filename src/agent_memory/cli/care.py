@@ -168,7 +168,8 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
     if not health.problems:
         waiting = len(health.troubles)
         again = f"; will retry {counted(waiting, 'session')}" if waiting else ""
-        yield "ok", f"nothing needs attention{again}"
+        decide = f"; at least {counted(health.to_review, 'decision')} for you: `memory review`"
+        yield "ok", f"nothing needs attention{again}{decide if health.to_review else ''}"
     for text in health.switches:
         yield "off", text
     theirs = f"; {counted(health.team, 'note')} more from your team here" if health.team else ""

@@ -73,7 +73,7 @@ def _review(arguments: argparse.Namespace, console: Console) -> None:
         _decide_all(memory, console, now, ReviewAct(arguments.all), is_sure=arguments.yes)
         return
     if console.json:
-        console.answer(review_document(items))
+        console.answer(review_document(items, memory.reading.tier_of))
         return
     put_off = len(items) - len(now)
     if not now:

@@ -6,6 +6,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from attrs import evolve
+
+from agent_memory.acts.review import MANY_NOTES
 from agent_memory.app import Memory
 from agent_memory.cli.console import Console, add_flag, add_moment, add_number, set_command
 from agent_memory.cli.dialogue import first_of, open_here
@@ -97,7 +100,8 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
     titles = {id: entry.meta.title for id, entry in entries_written(changes).items()}
     kept = dict.fromkeys(id for each in run.settled for id in each.outcome.entry_ids if id in titles)
     notes = () if run.dry_run else (f"  {id}  {one_line(titles[id], _TITLE_CHARS)}" for id in kept)
-    console.answer(_run_document(run), run.sentence, *notes, *first_of(unkept, _MOST_UNKEPT, "--json has all"))
+    many = ["So many are for you to look at: `memory review --kind many`."] * (run.summary.written > MANY_NOTES)
+    console.answer(_run_document(run), run.sentence, *notes, *many, *first_of(unkept, _MOST_UNKEPT, "--json has all"))
     if run.paused is not None:
         console.fail(run.paused)
     return run.exit_code
@@ -237,13 +241,8 @@ def _words(run: LoggedRun, said: set[str]) -> str:
     done, waiting, reason = run.summary.partition(" waiting (")
     summary = f"{done}{waiting}as above)" if reason in said else run.summary
     said.update(filter(None, [reason]))
-    parts = [summary] if summary not in ("", run.result) else []
-    if run.result not in ("completed", "unfinished"):
-        why = "; ".join(run.problems) or run.error
-        parts.append(run.result if why[:80] in run.summary else f"{run.result}: {why}")
-    if run.undone_by is not None:
-        parts.append(f"undone by {short_id(run.undone_by)}")
-    return one_line("; ".join(parts), _LINE_CHARS)
+    undone = None if run.undone_by is None else f"undone by {short_id(run.undone_by)}"
+    return one_line("; ".join(filter(None, (evolve(run, summary=summary).told, undone))), _LINE_CHARS)
 
 
 # -- diff -------------------------------------------------------------------------------------------------------------

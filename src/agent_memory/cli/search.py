@@ -28,7 +28,7 @@ from agent_memory.documents import fields_of, rows_of, search_document
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind, Usage
 from agent_memory.recall.grounding import CHANGED, GONE, ground_lines, grounding_mark
-from agent_memory.recall.hits import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
+from agent_memory.recall.hits import MAX_HITS, Mode, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.results import unwrap, warning_of
 from agent_memory.text.ids import normal_tag, split_tags
 from agent_memory.text.instants import day_of, instant
@@ -145,7 +145,7 @@ def plain_line(hit: SearchHit, *, explain: bool = False, mark: str = "") -> str:
         mark,
     ]
     if explain:
-        cells.append("; ".join(f"{each.value:+.3f} {_named(each)}" for each in hit.parts))
+        cells.append("; ".join(f"{value} {reason}" for value, reason in _explained(hit)))
     return "\t".join(cells)
 
 
@@ -172,7 +172,7 @@ def hit_lines(
     for line in marked_lines(hit.snippet.text, hit.snippet.marks, room, colour=colour):
         yield f"{_INDENT}{line}"
     if explain:
-        yield from (f"{_INDENT}{each.value:+.3f}  {_named(each)}" for each in hit.parts)
+        yield from (f"{_INDENT}{value}  {reason}" for value, reason in _explained(hit))
     yield ""
 
 
@@ -190,9 +190,12 @@ def _place(hit: SearchHit) -> str:
     return "archived" if hit.listed.archived else "withheld" if hit.listed.meta.withheld else hit.tier.value
 
 
-def _named(part: ScorePart) -> str:
-    detail = one_line(part.detail, 120)
-    return f"{part.name}: {detail}" if detail else part.name
+def _explained(hit: SearchHit) -> Iterator[tuple[str, str]]:
+    """Yields the parts and their sum, which is not the score: by it the hits are ordered."""
+    for part in hit.parts:
+        detail = one_line(part.detail, 120)
+        yield f"{part.value:+.3f}", f"{part.name}: {detail}" if detail else part.name
+    yield f"{sum(part.value for part in hit.parts):+.3f}", "sum, by which hits are ordered"
 
 
 # -- sessions, and what was said in them ------------------------------------------------------------------------------

@@ -81,6 +81,15 @@ class LoggedRun:
     """Whether its changes are on record, so that it can be shown and undone. True also where that cannot be told."""
 
     @property
+    def told(self) -> str:
+        """Returns what it did, and why it did not complete."""
+        parts = [self.summary] if self.summary not in ("", self.result) else []
+        if self.result not in ("completed", "unfinished"):
+            why = "; ".join(self.problems) or self.error
+            parts.append(self.result if why[:80] in self.summary else f"{self.result}: {why}")
+        return "; ".join(parts)
+
+    @property
     def changed_ids(self) -> frozenset[str]:
         return frozenset(id for each in self.actions for id in each.all_ids)
 

@@ -61,6 +61,10 @@ _STRANGER = (
     "Open the address that `memory serve` prints. It opens one browser only: if it was used and not by you, end the "
     "server and start it again."
 )
+_FOLLOWED = (
+    "Links on other pages do not lead in here, since your browser shows no cookie then. Go to the tab that is open, or type the "
+    "address of the page."
+)
 
 _NOT_OUR_FORM = UsageInvalid(
     "This form is not of the server that runs now, or was sent by another page",
@@ -211,11 +215,14 @@ class Page:
             return
         refusal = stranger_refusal(scope, self.port, self._name)
         token = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token") if refusal is None else None
+        if refusal is not None and refusal[0] == 421:
+            refusal = 421, _STRANGER  # a tab of a server before this one
         if refusal is None and not self._is_known(scope):
             if token is not None and scope["method"] == "GET" and self._let_in(token[-1]):
                 await self._welcome(scope, receive, send)
                 return
-            refusal = 401, _STRANGER
+            is_link = headers_named(scope, b"sec-fetch-site") == ["cross-site"]
+            refusal = 401, _FOLLOWED if is_link else _STRANGER
         if refusal is None and any(int(each) > MAX_BODY_BYTES for each in _lengths(scope)):
             refusal = 413, f"A request can have {MAX_BODY_BYTES >> 20} MiB."
         if refusal is not None:

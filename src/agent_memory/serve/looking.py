@@ -83,12 +83,13 @@ def inbox(asked: Asked) -> Shown:
     items = [each for each in everything if kind in (None, each.kind)]
     part, pages = _part(asked, len(items))
     shown = [(each, [text_of(asked.acting, note) for note in each.notes]) for each in items[part]]
+    tier_of = asked.acting.reading.tier_of
     document = {
         "items": [
             {
                 **fields_of(each, "key", "kind", "reason", "source", "acts", "put_off_until_ms"),
                 "notes": [
-                    {**entry_document(note, body=body), "contentHash": note.content_hash}
+                    {**entry_document(note, body=body, tier=tier_of(note)), "contentHash": note.content_hash}
                     for note, body in zip(each.notes, bodies, strict=True)
                 ],
             }

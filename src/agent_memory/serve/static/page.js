@@ -1,4 +1,4 @@
-// Keys. Everything works without them: each presses a button or a link that is on the page.
+// Keys: each presses a button or a link that is on the page, and everything works without. And a word where no server answers.
 "use strict";
 
 let at = 0; // Stays when an item is decided: the next one takes its place.
@@ -36,3 +36,12 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("DOMContentLoaded", () => choose(0));
 document.addEventListener("htmx:afterSettle", () => choose(0));
+
+document.addEventListener("htmx:sendError", () => {
+  const said = document.querySelector(".gone") || document.createElement("p");
+  said.className = "refusal gone";
+  said.setAttribute("role", "alert");
+  said.textContent = "The server does not answer. Start `memory serve` again, and open the address that it prints.";
+  document.getElementById("main").prepend(said);
+  said.scrollIntoView();
+});
