@@ -12,6 +12,7 @@ from attrs import evolve
 from agent_memory.errors import HistoryUnavailable
 from agent_memory.harness.gemini import GeminiSessions
 from agent_memory.session.history import History, Role, ToolCall
+from agent_memory.session.queue import Context
 from gemini_chats import CHAT, STARTED_MS, Chat, tool
 from harness_surroundings import mark_after, numbers, surroundings, told
 
@@ -201,6 +202,10 @@ class TestPlaces:
             (path.parent.parent / ".project_root").write_text("/srv/moved\n")
             assert source.fetch(Chat.entry_at(path, CHAT), None).unwrap().cwd == "/srv/moved"
             (home / ".gemini" / "projects.json").unlink()
+        entry = Chat.entry_at(chat.write(self.chats(home, sha256(b"/srv/quay").hexdigest())), CHAT)
+        told = (evolve(entry, context=Context(cwd=cwd)) for cwd in ("/srv/quay", "/srv/elsewhere"))
+        by_hook, of_another = (source.fetch(each, None).unwrap().cwd for each in told)
+        assert (by_hook, ".gemini/tmp/" in (of_another or "")) == ("/srv/quay", True)
 
 
 def test_a_tool_of_a_server_is_known_by_what_is_shown_for_it_p19() -> None:

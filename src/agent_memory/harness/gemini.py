@@ -208,6 +208,11 @@ class GeminiSessions(files.SessionFiles):
     def pieces_in(self, path: str) -> files.ReadsPieces:
         return document_pieces if path.endswith(".json") else read_lines
 
+    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
+        history = super().history(session_id, named, cwd, mark)
+        digest = sha256((cwd or "").encode("utf-8", "surrogatepass")).hexdigest()
+        return evolve(history, cwd=cwd) if os.path.basename(history.cwd or "") == digest else history
+
     def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         history = super().read(file, session_id, mark)
         return evolve(history, cwd=_project_of(file.path, session_id) or history.cwd)
