@@ -400,6 +400,7 @@ def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, 
     cited = facts.cited_turns(proposed.turns)
     created_at_ms = facts.learnt_at_ms(cited)
     description = stored_description(proposed.description or "") or derive_description(body)
+    origin = computed_origin(title, f"{description}\n{body}", cited, facts)
     return Meta(
         id=mint_id(title, created_at_ms, taken),
         title=title,
@@ -409,8 +410,8 @@ def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, 
         kind=proposed.kind,
         tags=facts.vocabulary.current(stored_tags(proposed.tags)),
         status=facts.status,
-        origin=computed_origin(title, f"{description}\n{body}", cited, facts),
-        cleared=_cleared(title, f"{description}\n{body}", facts),
+        origin=origin,
+        cleared=_cleared(origin, title, f"{description}\n{body}", facts),
         scope=GLOBAL_SCOPE if proposed.scope == "global" else facts.scope,
         importance=proposed.importance or Importance.MEDIUM,
         confidence=proposed.confidence,
@@ -473,7 +474,7 @@ def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, free
         meta,
         origin=origin,
         promoted_by=promoted_by,
-        cleared=tuple(dict.fromkeys((*old.meta.cleared, *_cleared(title, f"{description}\n{body}", facts)))),
+        cleared=tuple(dict.fromkeys((*old.meta.cleared, *_cleared(origin, title, f"{description}\n{body}", facts)))),
         sources=with_source(old.meta.sources, facts.source_of(cited)),
         # When it was said, not when it is written.
         updated_at_ms=max(facts.learnt_at_ms(cited), old.meta.updated_at_ms),
@@ -513,10 +514,11 @@ def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanF
     return Origin.AGENT if origin is Origin.USER and is_twisted(said, claim.whole) else origin
 
 
-def _cleared(title: str, text: str, facts: PlanFacts) -> tuple[str, ...]:
-    """Returns which of its orders may be told (P19); none of an inline note, which has no session."""
-    is_inline = isinstance(facts.entry.retrieval, InlineNote)
-    return () if is_inline else cleared(_claim(title, text, facts), facts.session or facts.window)
+def _cleared(origin: Origin, title: str, text: str, facts: PlanFacts) -> tuple[str, ...]:
+    """Returns which orders in an agent's note may be told (P19); none of an inline note, which has no session."""
+    if origin is not Origin.AGENT or isinstance(facts.entry.retrieval, InlineNote):
+        return ()
+    return cleared(_claim(title, text, facts), facts.session or facts.window)
 
 
 def _claim(title: str, text: str, facts: PlanFacts) -> Claim:
