@@ -69,6 +69,7 @@ def test_what_cannot_be_known_is_unknown() -> None:
         ("The staging port is 8081.", "The staging port is 9090, not 8081.", Outcome.CONTRADICTED),
         ("Releases are signed with the key of the build host.", "Never sign releases with the key of the build host.",
          Outcome.UNKNOWN),
+        ("Releases are signed with the build key", "the build key, never sign releases with it", Outcome.UNKNOWN),
         ("We use npm.", "We never commit generated files here.", Outcome.ACTED_ON),
     ],
 )  # fmt: skip
@@ -77,6 +78,14 @@ def test_a_correction_counts_where_it_is_about_the_note(known: str, said: str, o
     assert outcome_of(note(known), TOLD_MS, spoken, (Correction(3, said),)) is outcome
     before_heard = outcome_of(note(known), TOLD_MS, spoken, (Correction(1, said),))
     assert before_heard not in (Outcome.CORRECTED, Outcome.CONTRADICTED)
+
+
+def test_what_is_denied_beside_the_matter_of_a_note_is_no_doubt() -> None:
+    known = evolve(note("Packages are installed by pnpm"), body="Packages are installed by pnpm, not npm.")
+    again = (Correction(3, "use pnpm to install packages, not npm!"),)
+    assert (
+        outcome_of(known, TOLD_MS, turns("Go on.", "$ npm install", "Again!", "* Sorry."), again) is Outcome.CORRECTED
+    )
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,9 @@ def _answer(note: StoredEntry, correction: Correction) -> Outcome | None:
     if says_again(text, note):
         return Outcome.CORRECTED
     if similar_among(Subject(text, text), (note,), (None,)):
-        return Outcome.CORRECTED if is_negated(text) == is_negated(meta.title) else Outcome.UNKNOWN
+        said_of_it = content_terms(text) & content_terms(meta.title)
+        denies = is_negated(text) and not said_of_it <= content_terms(affirmed)  # or it denies something else
+        return Outcome.CORRECTED if is_negated(meta.title) in (denies, is_negated(text)) else Outcome.UNKNOWN
     return None
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from attrs import evolve, frozen
 
 from agent_memory.extraction.notes import Candidate, composed, headline, settled, tags_of
 from agent_memory.extraction.said_by_agent import agent_candidates, is_next_step, left_open, outcome_of
-from agent_memory.extraction.said_by_user import objects, request_of, user_candidates
+from agent_memory.extraction.said_by_user import objects, request_of, stated_again, user_candidates
 from agent_memory.extraction.session import (
     TYPED_CHARS,
     Episode,
@@ -491,13 +492,19 @@ class Correction:
 def corrections_in(history: History) -> tuple[Correction, ...]:
     """Returns what the person corrected in a redacted history, in the order of their messages, each statement once.
 
-    Found by wording alone, so some are missed. Only statements that hold beyond the task count: neither a request, nor
-    a question, nor "no, try again", nor what the person took back later; and nothing said before the agent's first
-    turn, to which nobody had given cause.
+    Found by wording alone, so some are missed. Only statements count that hold beyond the task, or stand behind an
+    objection: neither a request, nor a question, nor "no, try again", nor what the person took back later; and nothing
+    said before the agent's first turn, to which nobody had given cause.
     """
     first = next((turn.number for turn in history.turns if turn.role is Role.AGENT), None)
-    return tuple(
+    history, episodes, candidates = read_through(history, by_agent=False)
+    found = [
         Correction(each.turns[-1], each.claim, each.rejected)
-        for each in read_through(history, by_agent=False)[2]
+        for each in candidates
         if each.by is Role.USER and each.sort in _CORRECTING and first is not None and each.turns[-1] > first
-    )
+    ]
+    for before, episode in () if history.automated else pairwise(episodes):
+        for number, said in stated_again(episode, before):
+            if not any(said in each.text or each.text in said for each in found):
+                found.append(Correction(number, said))
+    return tuple(sorted(found, key=lambda each: each.turn))

@@ -47,6 +47,7 @@ from agent_memory.extraction.text import (
 from agent_memory.session.history import Role, Turn
 from agent_memory.text.salience import content_terms, is_directive
 
+_OBJECTS, _TELLS_AGAIN = wording("objects"), wording("tells_again")
 _REJECTED = wording("rejected")
 _TAKES_BACK = wording("takes_back")
 _ASKS = wording("asks")
@@ -83,6 +84,17 @@ _OFFERED = re.compile(r"\? \(.*?\)(?=; |$)")
 """The answers on offer, behind each question of a call."""
 _LABEL_CHARS = 80
 """So long a choice is; what is longer is an explanation, and is read like any other message."""
+_NOT_STATED = (Signal.REQUEST, Signal.SESSION, Signal.POINTS, Signal.PASSING, Signal.UNSURE, Signal.OBJECTION)
+_OF_NOW = re.compile(
+    r"^(?:i|let|you(?! (?:must|should|have to|need to)\b))\b|\b(?:still|was|were|did|had|fail\w*|crash\w*|broken?|missing)\b",
+    re.IGNORECASE,
+)
+_NO_VERB = re.compile(
+    r"(?:build|commit|deploy|log|merge|push|release|review|test) [\w-]+ "
+    r"(?:is|are|go|goes|lives?|belongs?|stays?|must|should|has|have|needs?)\b",
+    re.IGNORECASE,
+)
+"""It begins with a noun that is also what one asks for: `commit messages are …`."""
 _FEW_CHARS = 25
 _MANY_WORDS = 5
 _MOST_ITEMS = 4
@@ -151,6 +163,24 @@ def objects(turn: Turn) -> bool:
         for sentence in sentences_of(block.text)[:2]
         if not is_question(sentence)
     )
+
+
+def stated_again(episode: Episode, before: Episode) -> Iterator[tuple[int, str]]:
+    """Yields the turn and what the person states behind an objection or behind words that they have said it before. It need not
+    be general, as notes must be; but a bare "no" may answer a question of the agent's."""
+    if (asked := episode.asked) is None:
+        return
+    is_answer = before.closing is not None and is_question(before.closing.text.rstrip())
+    for block in (each for each in own_words(asked)[:2] if each not in pasted_blocks(asked)):
+        objected = False
+        for sentence in sentences_of(block.text):
+            led = _TELLS_AGAIN.match(sentence) or (None if is_answer else _OBJECTS.match(sentence))
+            claim = sentence[led.end() :] if led else sentence if objected else ""
+            objected = led is not None and not claim
+            doubt = is_quiet(claim) or is_anaphoric(claim) or _OF_NOW.search(claim) or not is_balanced(claim)
+            if says_enough(claim, 2) and not doubt:
+                told = f"The {claim}" if _NO_VERB.match(claim) else claim
+                yield from () if any(shows(each, told) for each in _NOT_STATED) else ((asked.number, cut(claim)),)
 
 
 def request_of(turn: Turn) -> str:
