@@ -200,6 +200,16 @@ def test_what_is_said_during_a_pause_is_never_learnt(memory: Memory, lamp: Path)
     assert "brass" in learnt
     assert "blue" not in learnt
     assert "blue" not in "".join(each.read_text() for each in (memory.root / "topics").iterdir())
+    assert found(memory) == {"done": 1}
+
+
+def test_a_session_of_which_all_was_said_during_a_pause_is_left_alone(memory: Memory, lamp: Path) -> None:
+    talked(memory, lamp, (now_and(-50), "Remember: the lamp of silver stays lit."), (now_and(-49), "It is lit."))
+    put_pauses(memory, [{"since": iso_of(now_and(-60)), "until": iso_of(now_and(-30)), "scope": "github.com/me/lamp"}])
+    assert found(memory) == {"switched-off": 1}, "each backfill would put it again, and no run learn anything"
+    assert memory.pending() == []
+    talked(memory, lamp, (now_and(-50), "Remember: the lamp of silver stays lit."), (now_and(-9), "It is green."))
+    assert found(memory) == {"new": 1}
 
 
 def test_what_was_captured_before_waits_during_a_pause(memory: Memory, lamp: Path) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from attrs import define, evolve, field, frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.capture.switches import was_paused
 from agent_memory.config import BUILTIN
 from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
 from agent_memory.note.note import Harness, Listing
@@ -154,16 +155,20 @@ class _Looking:
                 if len(turn.record_id) >= _UNIQUE_ID_CHARS:
                     self.seen.add(turn.record_id)
         turns = [turn for turn in history.turns if begins_at is None or turn.number > begins_at.turns_seen]
-        history = evolve(history, turns=tuple(turns))
         if not turns:
             sight: Sight = "copy" if begins_at is not None else "empty" if mark is None else "done"
             return Sighted(found, sight, begins_at=begins_at)
         ended_at_ms = history.ended_at_ms if history.ended_at_ms is not None else found.changed_at_ms
+        repo = None if cwd is None else io.repo_of(cwd)
+        pauses = io.switches().pauses_of(cwd, repo or "")
+        history = evolve(
+            history, turns=tuple(each for each in turns if not was_paused(pauses, each.at_ms or ended_at_ms))
+        )
+        if not history.turns:  # a run would learn nothing of it
+            return Sighted(found, "switched-off")
         if self.since_ms is not None and ended_at_ms < self.since_ms:
             return Sighted(found, "older")
-        context = Context(
-            cwd=cwd, repo=None if cwd is None else io.repo_of(cwd), branch=history.branch, event=self.event
-        )
+        context = Context(cwd=cwd, repo=repo, branch=history.branch, event=self.event)
         return Sighted(
             found,
             "new" if mark is None else "grown",
