@@ -438,11 +438,13 @@ class TestAgain:
         memory("import", "markdown", str(wiki), "--yes")
         ids = {each["title"]: each["id"] for each in memory("list", "--json").document["entries"]}
         memory("edit", ids["B"], "--body", "My own tea.")
+        memory("promote", ids["A"])
         files(wiki, {"a.md": "# A\nWhite tea.\n", "b.md": "# B\nRed tea.\n"})
         done = memory("import", "markdown", str(wiki), "--yes", "--json").document
         assert [each["id"] for each in done["updated"]] == [ids["A"]]
         assert f"{ids['B']} was changed here" in done["left"][0]["reasons"][0]
         assert "White tea." in memory("read", ids["A"]).out
+        assert "\nstatus: captured\n" in next(memory.root.glob(f"topics/**/*{ids['A']}.md")).read_text()
         assert "My own tea." in memory("read", ids["B"]).out
 
     def test_of_two_records_with_one_id_the_first_is_the_note_each_time(self, memory: Memory) -> None:
@@ -597,8 +599,12 @@ def test_those_on_this_machine_are_found(memory: Memory) -> None:
     found = memory("import", "--find", "--json").document["memories"]
     assert sorted(each["source"] for each in found) == ["basic-memory", "claude", "mem0"]
     assert memory("import").code == 2
-    assert "`memory import --find`" in memory("setup", "claude-code", "--yes").out
-    assert "was not found on this machine" in memory("import", "letta", "--yes").err
+    told = memory("setup", "claude-code", "--yes").out
+    assert "takes over claude, basic-memory, mem0: `memory import --find`" in told
+    assert "No memory of letta was found on this machine" in memory("import", "letta", "--yes").err
+    assert "nowhere.db: there is no such file" in memory("import", "mem0", str(memory.home / "nowhere.db")).err
+    files(memory.home, {"empty.db": ""})
+    assert memory("import", "mem0", str(memory.home / "empty.db")).err.count("empty.db") == 1
     inosx(memory.home, memory.home / "lamp")
     files(memory.home / "lamp", {".cursorrules": "Use tea.\n", "sub/x": ""})
     found = memory("import", "--find", "--json", cwd=memory.home / "lamp/sub").document["memories"]

@@ -95,6 +95,9 @@ def test_only_what_may_leaves(memory: Memory, lamp: Path, name: str) -> None:
     before = bytes_in(memory.home)
     assert exported(memory, name, lamp)[0].code == 0
     assert bytes_in(memory.home) == before, "a second time changes nothing"
+    if name == "cursor-rules":
+        shutil.rmtree(path.parent)
+        assert exported(memory, name, lamp)[0].code == 0
 
 
 @pytest.mark.parametrize("name", ["claude", "skills", "cursor-rules", "agents-md"])

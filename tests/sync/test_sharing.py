@@ -120,7 +120,8 @@ def test_a_shared_note_reaches_a_teammate_who_trusts_the_checkout(ana: Member, b
     assert "zebra" not in before.replace("'zebra'", "").replace("zebra queue", "")
     assert not bob.memory.root.joinpath("topics").exists()
     untold = "told to nobody: you have not trusted this checkout (`memory trust` does)"
-    for said in (bob("status"), bob.memory("list", cwd=bob.checkout).err):
+    outside = (bob.memory(*words, cwd=bob.checkout).err for words in (("list",), ("search", "zebra")))
+    for said in (bob("status"), *outside, before):
         assert said.count(untold) == 1
     assert "1 note in" in bob("trust")
     assert ("0 notes, 0 archived" in bob("status"), "; 1 note more from your team here" in bob("status")) == (

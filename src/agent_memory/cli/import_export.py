@@ -15,6 +15,7 @@ from agent_memory.cli.list_and_read import add_filters, filter_of
 from agent_memory.cli.runs import print_foreseen
 from agent_memory.documents import rows_of
 from agent_memory.errors import UsageInvalid
+from agent_memory.files.paths import as_store_io
 from agent_memory.imports.exporting import FORMATS, json_lines
 from agent_memory.imports.importing import SOURCES, Imported
 from agent_memory.results import unwrap
@@ -88,9 +89,7 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
         raise UsageInvalid("Say which memory to import", "`memory import --find` lists those on this machine.")
     paths = there[name] if arguments.path is None else [os.path.abspath(arguments.path)]
     if not paths:
-        raise UsageInvalid(
-            f"{SOURCES[name].title} was not found on this machine", f"`memory import {name} PATH` names it."
-        )
+        raise UsageInvalid(f"No memory of {name} was found on this machine", f"`memory import {name} PATH` names it.")
     scope = None if arguments.scope is None else scope_of(arguments.scope, memory.scope_on_arrival())
 
     def run(*, dry_run: bool) -> Imported:
@@ -118,7 +117,7 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
 def _report(
     arguments: argparse.Namespace, console: Console, done: Imported, paths: list[str], *, is_mine: bool = False
 ) -> None:
-    left = [f"left out: {each}." for each in done.reasons]
+    left = [f"left out: {each.rstrip('.')}." for each in done.reasons]
     console.warn(*first_of(left, 10, "`--json` lists all"))
     document: dict[str, Any] = {
         "run": done.run_id or None,
@@ -176,6 +175,9 @@ def _export(arguments: argparse.Namespace, console: Console) -> None:
         unwrap(memory.exporting.write_directory(path, format.files(chosen.notes), beside=format.beside))
     elif format.read_at:
         memory.publisher = evolve(memory.publisher, only=frozenset(ids))
+        if path is not None and rule_head(path):
+            with as_store_io("write", path):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
         if path is None:
             rendered = unwrap(memory.section_here(wanted.scope))
         else:

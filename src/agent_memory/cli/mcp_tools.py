@@ -226,7 +226,9 @@ def search_context(
     if sessions:
         return _said_in_sessions(memory, request)
     answer = unwrap(memory.search(request))
-    how = " ".join((f"Answered by: {answer.mode}.", *map(stored_line, answer.notices)))
+    how = " ".join(
+        (f"Answered by: {answer.mode}.", *map(stored_line, (*answer.notices, *memory.team_at(memory.cwd).untold)))
+    )
     if not answer.hits:
         return f"No matching chunks found.\n\n{how}"
     ground = memory.grounding(*(hit.stored for hit in answer.hits))

@@ -92,7 +92,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         search_sessions(memory, request, console)
         return
     answer = unwrap(memory.search(request))
-    console.warn(*answer.notices)
+    console.warn(*answer.notices, *memory.team_at(memory.cwd).untold)
     ground = memory.grounding(*(each.stored for each in answer.hits))
 
     def mark(hit: SearchHit) -> str:

@@ -163,8 +163,10 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
                 console.out(
                     f"`memory config set llm.preset {preset}` lets `{preset}` write the notes: without a model few are found."
                 )
-            if any(memory.importing.found(memory.machine()).values()):
-                console.out("`memory import --find` lists the memories of other programs that it can take over.")
+            if there := [name for name, paths in memory.importing.found(memory.machine()).items() if paths]:
+                console.out(
+                    f"`memory import SOURCE` takes over {', '.join(there)}: `memory import --find` says where they are."
+                )
             if arguments.repo:
                 console.out("`memory bootstrap` proposes the first notes about this repository.")
         console.warn(*attention)

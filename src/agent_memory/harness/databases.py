@@ -131,7 +131,7 @@ def read_database(roots: files.TranscriptRoots, path: str, session_id: str, read
             if not before[0]:
                 raise HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True)
             if before[2]:
-                reason = "it was left halfway through a change, which its owner undoes"
+                reason = "its owner is changing it, or was stopped halfway, which it undoes"
             else:
                 way = "mode=ro&readonly_shm=1" if before[1] else "mode=ro&immutable=1"
                 try:

@@ -255,11 +255,12 @@ def read_tables(path: str, column: str, missing: str, *names: str) -> tuple[list
         need(column in database.columns(names[0]), path, missing)
         return tuple(list(rows(database, name)) for name in names)
 
+    need(os.path.lexists(path), path, "there is no such file")
     try:
         return read_database(TranscriptRoots((os.path.dirname(path),)), path, os.path.basename(path), read)
     except HistoryError as error:
-        reason = error.facts.get("reason", "")
-        raise UsageInvalid(f"{path} cannot be read: {reason}") from None
+        reason = str(error.facts.get("reason", ""))
+        raise UsageInvalid(reason if reason.startswith(path) else f"{path} cannot be read: {reason}") from None
 
 
 def need(holds: bool, path: str, reason: str) -> None:

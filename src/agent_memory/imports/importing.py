@@ -387,6 +387,7 @@ def _updated(old: Meta, new: Meta) -> Meta:
         title=new.title,
         description=new.description,
         updated_at_ms=max(old.updated_at_ms, new.updated_at_ms),
+        status=new.status if new.origin is Origin.EXTERNAL else old.status,
         promoted_by=None if new.origin is Origin.EXTERNAL else old.promoted_by,
         pinned=old.pinned and new.origin is not Origin.EXTERNAL,
         origin=new.origin,
