@@ -24,14 +24,14 @@ from agent_memory.recall.assembling import (
     profile_named,
 )
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog, is_held_out, known_ids, last_other_session
-from agent_memory.recall.grounding import grounded
+from agent_memory.recall.grounding import HOOK_SECONDS, grounded
 from agent_memory.recall.moment import ASKED, COMPACTED, Moment, max_chars, read_files, shown_whole, unread_session
 from agent_memory.recall.start_cache import UNMERGED, Fingerprint, fingerprint_of, keep_cached, read_cached
 from agent_memory.text.json_shape import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from returns.result import Result
@@ -75,6 +75,8 @@ class HookInjection:
         self.now_ms = time.time_ns() // 1_000_000
         self.trouble = ""
         """A sentence for the log about what went wrong, although something can be said."""
+        self.unlooked: Sequence[Passage] = ()
+        """Notes for whose marks git may have had no time: who looks at them now makes the next hook know them."""
 
     def injection(self) -> Injection:
         """Returns what to say, without what the session has already, and records it as said. The log is locked
@@ -107,10 +109,13 @@ class HookInjection:
         """Returns what there is to say. Records nothing."""
         passages: tuple[Passage, ...] = ()
         profile, more, hold_out = None, 0, 0
+        began = time.monotonic()
         if self.moment.kind == ASKED:
             passages, profile, hold_out = self._found()
         elif self.moment.kind != COMPACTED:
             passages, profile, more, hold_out = self._ready()
+        if time.monotonic() - began >= HOOK_SECONDS:
+            self.unlooked = passages
         return Offer(passages, profile, more, self._shown_whole(passages) if passages else frozenset[str](), hold_out)
 
     def assembled(self, offer: Offer, known: "Mapping[str, bool]" = NOTHING_KNOWN) -> Injection:

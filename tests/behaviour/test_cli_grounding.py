@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -194,6 +196,32 @@ def test_what_git_said_is_asked_once_and_goes_on_from_there(memory: Memory, lamp
     assert grounding(memory, lamp, id) == {"src/a.py": "gone", "src/b.py": "gone", "docs": "fresh"}
     git(lamp, "checkout", "-q", "-b", "other", "HEAD~1")
     assert grounding(memory, lamp, id)["src/b.py"] == "fresh"
+
+
+def test_what_a_hook_has_no_time_for_is_looked_at_after_it(memory: Memory, lamp: Path, home: Path) -> None:
+    noted(memory, lamp)
+    git(lamp, "rm", "-q", "src/a.py")
+    committed(lamp)
+    (home / "bin").mkdir()
+    (home / "bin" / "git").write_text(f'#!/bin/sh\nsleep 0.2\nexec {shutil.which("git")} "$@"\n')
+    (home / "bin" / "git").chmod(0o755)
+    slow = f"{home}/bin:{os.environ['PATH']}"
+    assert "is gone" not in told(memory, lamp, PATH=slow)
+    for _ in range(30):
+        time.sleep(1)
+        if "src/a.py is gone" in told(memory, lamp, PATH=slow):
+            break
+    else:
+        pytest.fail("no later hook told it")
+
+
+def test_a_checkpoint_without_a_session_looks_for_the_next_hook_too(memory: Memory, lamp: Path, home: Path) -> None:
+    noted(memory, lamp)
+    git(lamp, "rm", "-q", "src/a.py")
+    committed(lamp)
+    assert memory("checkpoint", cwd=lamp).code != 0, "there is no session"
+    (home / "bin").mkdir()
+    assert "src/a.py is gone" in told(memory, lamp, PATH=f"{home}/bin"), "git is not asked again"
 
 
 def test_it_is_gone_only_on_the_branch_that_removed_it(memory: Memory, lamp: Path, home: Path) -> None:

@@ -216,19 +216,26 @@ def _hand_over(event: SessionEvent) -> None:
     words = sys.argv[1:]
     is_whole_call = words[:1] == ["capture"] and sys.orig_argv[-len(words) :] == words
     try:
-        if plain_name(event.event or "") != "sessionend" or not is_whole_call or os.fork():
+        if plain_name(event.event or "") != "sessionend" or not is_whole_call or not is_on_its_own():
             return
-        os.setsid()  # a harness that ends takes its process group with it
-        os.nice(10)
-        null = os.open(os.devnull, os.O_RDWR)
-        for descriptor in (0, 1, 2):
-            os.dup2(null, descriptor)
         program = sys.orig_argv[: -len(words)]
         os.execv(
             sys.executable, [*program, "checkpoint", f"--harness={event.harness}", f"--session={event.session_id}"]
         )
     except OSError:
         pass
+
+
+def is_on_its_own() -> bool:
+    """Forks, and returns whether this is the child, which nobody waits for or hears of."""
+    if os.fork():
+        return False
+    os.setsid()  # a harness that ends takes its process group with it
+    os.nice(10)
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    return True
 
 
 def _is_forgotten(event: SessionEvent, root: str) -> bool:

@@ -105,13 +105,14 @@ def _checkpoint(arguments: argparse.Namespace, console: Console) -> None:
 
     memory = open_here(console)
     memory.require_on()
-    taken, kept = unwrap(memory.checkpoint(_session(memory, arguments), arguments.harness))
-    found = taken.handover
-    document = {**fields_of(found, "harness", "session_id", "resume"), "stored": kept.id}
-    handoff = f"its handoff is {kept.id}" if kept.id else f"no handoff was kept, since {kept.why_not}"
-    console.answer(document, f"Captured the {found.harness} session {found.session_id}; {handoff}.")
-    # What git says is kept for the next hook.
-    grounded(unwrap(prepare(memory)).passages, memory.checkout, memory.real_root, UNHURRIED_SECONDS)
+    try:
+        taken, kept = unwrap(memory.checkpoint(_session(memory, arguments), arguments.harness))
+        found = taken.handover
+        document = {**fields_of(found, "harness", "session_id", "resume"), "stored": kept.id}
+        handoff = f"its handoff is {kept.id}" if kept.id else f"no handoff was kept, since {kept.why_not}"
+        console.answer(document, f"Captured the {found.harness} session {found.session_id}; {handoff}.")
+    finally:  # what git says is kept for the next hook
+        grounded(unwrap(prepare(memory)).passages, memory.checkout, memory.real_root, UNHURRIED_SECONDS)
 
 
 def _session(memory: Memory, arguments: argparse.Namespace) -> str | None:

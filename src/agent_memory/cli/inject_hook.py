@@ -14,6 +14,7 @@ import os
 from agent_memory.capture.hook import (
     HookProblem,
     current_directory,
+    is_on_its_own,
     log_problem,
     named_harness,
     payload_on_stdin,
@@ -25,6 +26,7 @@ from agent_memory.files.json_lite import json_object
 from agent_memory.files.root import home_of, is_directory, is_marked, is_own_call, root_and_doubt
 from agent_memory.hook_injection import HookInjection
 from agent_memory.recall.assembling import CONTEXT_END, CONTEXT_START
+from agent_memory.recall.grounding import UNHURRIED_SECONDS, grounded
 from agent_memory.recall.moment import START, Moment, hook_output, moment_of
 
 TYPE_CHECKING = False
@@ -99,6 +101,9 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
                 data = data[os.write(1, data) :]
         except OSError:  # the harness has gone: there is nobody to tell
             pass
+    if answer.unlooked and is_on_its_own():
+        grounded(answer.unlooked, answer.repository, answer.root, UNHURRIED_SECONDS)
+        return
     if doubt:
         raise HookProblem("config-invalid", f"{doubt}, so {root} was looked into")
     if trouble:
