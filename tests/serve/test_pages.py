@@ -556,6 +556,11 @@ def test_programs_for_the_twelve_routes_of_inosx_find_them(memory: Memory, brows
     assert [each["id"] for each in browser.json(f"{api}/vault?agentId=dev&category=decisions")["entries"]] == [id]
     assert browser.json(f"{api}/vault?agentId=qa&category=decisions")["entries"] == []
     browser.act(f"{api}/vault", method="PUT", id=id, content="We use WebSockets.")
+    own = memory.remembered("We use polling.")
+    assert browser.act(f"{api}/vault", method="PUT", id=own, content="We use pigeons.")["entry"]["id"] == own
+    assert browser.json(f"/notes/{own}")["note"]["origin"] == "external"
+    restored = memory("restore", own, "--json").document
+    assert (restored["body"], restored["origin"]) == ("We use polling.", "user")
     memory.configure(review={"before": True})
     memory.captured("Held", "The held word is bassoon.")
     assert memory("consolidate").code == 0

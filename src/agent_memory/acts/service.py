@@ -268,7 +268,7 @@ class MemoryService:
 
     @as_result
     def restore(self, id: str) -> StoredEntry:
-        """Brings an archived note back to life; a live one gets back its text before the last change of it. A note that
+        """Brings an archived note back to life; a live one gets back its text before the last change of it, and whose word that was. A note that
         reaches agents only because a person vouches for it can be restored only by a person (P19): archiving it withdrew
         that."""
         if self.store.read(id).map(lambda live: live.meta.id.casefold() == id.casefold()).value_or(False):
@@ -287,7 +287,8 @@ class MemoryService:
             earlier = unwrap(self.store.read(live.meta.id, archived=True))
         except EntryNotFound as absent:
             raise UsageInvalid(f"{absent.id} is not archived, and has no earlier text") from None
-        meta = evolve(live.meta, title=earlier.meta.title, description=earlier.meta.description)
+        was = earlier.meta
+        meta = evolve(live.meta, title=was.title, description=was.description, origin=was.origin, sources=was.sources)
         return MemoryEntry(meta, earlier.body)  # changes of anything else leave no version
 
     def _trust(self, id: str, act: str, change: Callable[[Meta], Meta]) -> StoredEntry:
