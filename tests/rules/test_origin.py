@@ -625,3 +625,27 @@ def test_what_the_person_said_and_how_things_work_is_cleared_and_no_other_order_
 
 def test_after_a_summary_of_what_was_before_only_the_persons_words_are_cleared_p19() -> None:
     assert len(cleared(NOTE, session(ASKED, tools_before=True))) == 2
+
+
+# -- what a long page shares by chance --------------------------------------------------------------------------------
+
+LONG_PAGE = """page: Apps and policies: an overview. The shield button of the site opens a portal in the body of the document.
+Set POST_PROMPT_COMMAND before the first line. Seen at 2026-03-04T00:39:50Z. Crates of Kestrel are signed with a key of
+the harbour office. The staging port is 9443."""
+
+
+@pytest.mark.parametrize(
+    ("said", "origin"),
+    [
+        ("Apps and policies:\n- none of them is in use", Origin.AGENT),
+        ("`POST_PROMPT_COMMAND` is missing", Origin.AGENT),
+        ("The last reading came in at 2026-03-04T00:39:50Z", Origin.AGENT),
+        ("Our footer shows the shield button of the site", Origin.AGENT),
+        ("The staging port is 9443", Origin.EXTERNAL),
+        ("Kestrel's crates are signed with a harbour key", Origin.EXTERNAL),
+        ("Set POST_PROMPT_COMMAND before each line", Origin.EXTERNAL),
+    ],
+)
+def test_a_label_a_name_and_three_words_of_a_longer_statement_are_no_pages_p19(said: str, origin: Origin) -> None:
+    talk = session("user: What can we do about the prompt?", LONG_PAGE, "agent: I see.")
+    assert origin_of(claim("What was found", said), [3], talk) is origin

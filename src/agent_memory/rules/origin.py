@@ -67,7 +67,7 @@ _ANSWER = WORDING.expression("answer")
 _TAG_QUESTION = WORDING.expression("tag_question")
 _CLAUSE = re.compile(rf",\s+|\s+(?:{JOINING})\s+|\s*[()|]\s*")
 _REPLACING = WORDING.expression("replacing")
-_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?\b")
 _WORD = re.compile(r"\w+")
 _SPACES = re.compile(r"\s+")
 _UNSPACED = re.compile(
@@ -309,15 +309,18 @@ class _Page:
     def held(self, piece: str, words: list[frozenset[str]], typed: list[str]) -> frozenset[str] | None:
         """Returns which words of this the page holds, or None if it does not say it, or brings nothing new with it. It
         also says it where it shows the same command or address; one that was used here only where one of the two is an
-        order. A name that was known, as `docs/setup.md`, counts as one word."""
+        order. A name, as `docs/setup.md`, counts as one word; in an order only one that was known."""
         text, verbatim = self.turn.text, [*typed]
-        terms = frozenset[str]().union(*({max(each)} if each and each <= self.known else each for each in words))
-        held = _held(text, terms)
+        is_order = is_directive(piece)
+        named = ({max(each)} if each and (not is_order or each <= self.known) else each for each in words)
+        terms = frozenset[str]().union(*named)
+        # Three words of a longer statement stand in any long page by chance.
+        held = _held(text, terms, fewest=_FEWEST_TERMS + (len(terms) > 4 and not is_order))
         is_said = bool(held) or any(
-            each in _plain(text) and (each not in self.used or is_directive(piece) or each in _orders(text))
-            for each in verbatim
+            each in _plain(text) and (each not in self.used or is_order or each in _orders(text)) for each in verbatim
         )
-        if 0 < len(terms) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
+        is_label = piece.endswith(":") and not is_order
+        if 0 < len(terms) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS and not is_label:
             verbatim.append(_plain(piece))
             is_said = is_said or _plain(piece) in _plain(text)
         return held if is_said and self._is_news(piece, terms & _terms(text), verbatim) else None
@@ -396,10 +399,10 @@ def _pieces(text: str) -> Iterator[str]:
 # -- comparing --------------------------------------------------------------------------------------------------------
 
 
-def _held(text: str, terms: frozenset[str], share: float = _HELD) -> frozenset[str]:
+def _held(text: str, terms: frozenset[str], share: float = _HELD, fewest: int = _FEWEST_TERMS) -> frozenset[str]:
     """Returns the terms in those passages of the text, each about twice as long as the terms, that hold this share of
-    them and no fewer than `_FEWEST_TERMS`."""
-    needed = max(share * len(terms), _FEWEST_TERMS)
+    them and no fewer than so many."""
+    needed = max(share * len(terms), fewest)
     if len(terms & _terms(text)) < needed:
         return frozenset()
     here: Counter[str] = Counter()
