@@ -48,7 +48,7 @@ def json_of(value: Any) -> Any:
     if isinstance(value, UnreadableFile):
         return fields_of(value, "path", "problems")  # of the notes that are missing from an answer (P6)
     if isinstance(value, Grounding):
-        return {"path": value.path, "state": value.state, "now": value.now or None}
+        return {"path": value.path, "state": value.state, "now": value.now or None, "commit": value.commit or None}
     if kind is dict:
         return {json_of(key): json_of(each) for key, each in value.items()}
     return fields_of(value)

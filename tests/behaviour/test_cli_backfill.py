@@ -100,7 +100,7 @@ class TestBackfill:
         (talks / "notes.json").write_text("[]")
         done = memory("backfill", "--transcripts-dir", str(talks), "--json").document
         assert done["harnesses"] == {"claude-code": {"new": 1}, "copilot": {"new": 2}}
-        assert done["problems"] == ["1 file could not be read as a session."]
+        assert done["problems"] == [f"1 file could not be read as a session: {talks / 'notes.json'}."]
         assert memory("backfill", "--transcripts-dir", str(talks), "--json").document["wanted"] == 0
         assert memory("consolidate", "--json").document["processed"] == 3
         again = memory("backfill", "--transcripts-dir", str(talks), "--json").document

@@ -71,7 +71,7 @@ def test_a_directory_of_transcripts_is_replayed_in_a_store_of_its_own(memory: Me
     (talks / "notes.json").write_text("[]")
     before = snapshot(memory.home)
     done = memory("eval", "--transcripts-dir", str(talks), "--json")
-    assert (done.code, done.err) == (0, "memory: 1 file could not be read as a session.\n")
+    assert (done.code, done.err) == (0, f"memory: 1 file could not be read as a session: {talks / 'notes.json'}.\n")
     assert [done.document[key] for key in ("sessions", "corrections", "known", "told")] == [3, 3, 2, 2]
     assert snapshot(memory.home) == before
     for words in (

@@ -198,6 +198,39 @@ def test_what_git_said_is_asked_once_and_goes_on_from_there(memory: Memory, lamp
     assert grounding(memory, lamp, id)["src/b.py"] == "fresh"
 
 
+def test_routes_and_files_without_an_ending_are_files(memory: Memory, lamp: Path) -> None:
+    (lamp / "app" / "(shop)" / "[id]").mkdir(parents=True)
+    for path in ("app/(shop)/[id]/page.tsx", "app/index.tsx", "Dockerfile"):
+        (lamp / path).write_text(path * 40)
+    id = noted(
+        memory, committed(lamp), "Shown by app/(shop)/[id]/page.tsx, built by `Dockerfile`, not by src/<name>/x.py."
+    )
+    git(lamp, "rm", "-qr", "app/(shop)", "Dockerfile")
+    committed(lamp)
+    assert grounding(memory, lamp, id) == {"app/(shop)/[id]/page.tsx": "gone", "Dockerfile": "gone"}
+    assert "app/(shop)/[id]/page.tsx and Dockerfile are gone" in told(memory, lamp)
+
+
+def test_the_read_that_finds_another_key_tells_the_files_too(memory: Memory, lamp: Path) -> None:
+    id = noted(memory, lamp)
+    git(lamp, "remote", "set-url", "origin", "git@github.com:me/lantern")
+    found = memory("read", id, "--json", cwd=lamp).document
+    assert (found["scope"], len(found["grounding"])) == ("github.com/me/lantern", 3)
+
+
+def test_a_bare_file_name_may_be_that_of_another_directory(memory: Memory, lamp: Path) -> None:
+    (lamp / "web").mkdir()
+    for path in ("index.ts", "web/index.ts", "setup.ts"):
+        (lamp / path).write_text(path * 40)
+    id = noted(memory, committed(lamp), "It starts in index.ts of web and in setup.ts.")
+    git(lamp, "rm", "-q", "index.ts", "setup.ts")
+    committed(lamp)
+    assert grounding(memory, lamp, id) == {"index.ts": "unknown", "setup.ts": "gone"}
+    git(lamp, "rm", "-q", "web/index.ts")
+    committed(lamp)
+    assert "gone" not in grounding(memory, lamp, id)["index.ts"]
+
+
 def test_what_a_hook_has_no_time_for_is_looked_at_after_it(memory: Memory, lamp: Path, home: Path) -> None:
     noted(memory, lamp)
     git(lamp, "rm", "-q", "src/a.py")
@@ -364,10 +397,11 @@ def test_it_is_told_wherever_a_note_is_looked_at(memory: Memory, lamp: Path, hom
     git(lamp, "rm", "-q", "src/b.py")
     committed(lamp)
     (entry,) = memory("search", "lamp server", "--explain", "--json", cwd=lamp).document["entries"]
+    removed = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=lamp, text=True).strip()
     assert entry["grounding"] == [
-        {"path": "src/a.py", "state": "changed", "now": "lamp.py"},
-        {"path": "src/b.py", "state": "gone", "now": None},
-        {"path": "docs", "state": "fresh", "now": None},
+        {"path": "src/a.py", "state": "changed", "now": "lamp.py", "commit": None},
+        {"path": "src/b.py", "state": "gone", "now": None, "commit": removed},
+        {"path": "docs", "state": "fresh", "now": None, "commit": None},
     ]
     assert memory("why", id, "--json", cwd=lamp).document["grounding"] == entry["grounding"]
     assert "src/a.py: changed, now lamp.py" in memory("search", "lamp server", "--explain", cwd=lamp).out

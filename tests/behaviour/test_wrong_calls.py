@@ -54,6 +54,7 @@ CALLS = {
         ("read id__zzzzzz", 20, MISSING),
         ("read ../../etc/passwd", 20, "There is no note ../../etc/passwd."),
         ("edit id__zzzzzz", 20, MISSING),
+        ("show --at nonsense", 2, "expected a commit, a period such as 30d"),
         ("edit id__aaaaaa --expires 1d0", 2, "expected a period such as 30d"),
         ("pin id__zzzzzz", 20, MISSING),
         ("archive id__zzzzzz", 20, MISSING),

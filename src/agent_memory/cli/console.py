@@ -316,7 +316,7 @@ def add_moment(options: Options, name: str, meaning: str, *, required: bool = Fa
     """An option for an instant (epoch ms), or for a commit by its id, abbreviated or not."""
 
     def moment(text: str) -> int | str:
-        return text if re.fullmatch(r"[0-9a-f]{7,40}", text) else since_ms_of(text, _now_ms(), name)
+        return text if re.fullmatch(r"[0-9a-f]{7,40}", text) else since_ms_of(text, _now_ms(), name, "a commit, ")
 
     options.add_argument(name, metavar="WHEN", type=moment, help=meaning, required=required)
 
@@ -402,7 +402,7 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def since_ms_of(text: str, now_ms: int, name: str = "--since") -> int:
+def since_ms_of(text: str, now_ms: int, name: str = "--since", other: str = "") -> int:
     """Returns the instant that `30d` (also `m h w y`) or `2026-02-13` (UTC) means."""
     word = text.strip()
     period_ms = _period_ms(word)
@@ -410,7 +410,7 @@ def since_ms_of(text: str, now_ms: int, name: str = "--since") -> int:
         return now_ms - period_ms
     at_ms = ms_of(f"{word}T00:00") if len(word) == 10 else ms_of(word)
     if at_ms is None:
-        problem = f"{name} is {text!r}, expected a period such as 30d (m h d w y) or a date such as 2026-02-13"
+        problem = f"{name} is {text!r}, expected {other}a period such as 30d (m h d w y) or a date such as 2026-02-13"
         raise UsageInvalid(problem)
     return at_ms
 

@@ -159,6 +159,7 @@ def configure_read(parser: argparse.ArgumentParser) -> None:
 
 def _read(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
+    memory.scope_on_arrival()
     entry = unwrap(memory.reading_here.read(arguments.id, archived=arguments.archived, secret=arguments.secret))
     stored = entry.stored
     mark = memory.mark_of(stored.listed)

@@ -35,7 +35,7 @@ from agent_memory.session.queue import (
 from agent_memory.session.turns import turn_chars
 from agent_memory.text.ids import IdSet
 from agent_memory.text.instants import iso_of
-from agent_memory.text.plain_text import counted
+from agent_memory.text.plain_text import counted, first_few
 
 if TYPE_CHECKING:
     from threading import Event
@@ -241,12 +241,13 @@ def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: i
 
     look(found)
     loose = list(io.loose({each.found.path for each in sighted if each.sight != "unreadable"}))
-    unread = sum(isinstance(each, str) for each in loose)
+    unread = sorted(each for each in loose if isinstance(each, str))
     further = [each for each in loose if isinstance(each, FoundSession) and each.harness in io.chosen(harnesses)]
     read = {each.path for each in further}
     sighted = [each for each in sighted if each.found.path is None or each.found.path not in read]
     look(further)
-    problems += [f"{counted(unread, 'file')} could not be read as a session."] if unread else []
+    which = first_few(unread, 3)
+    problems += [f"{counted(len(unread), 'file')} could not be read as a session: {which}."] if unread else []
     problems += [f"{_named(each.found)}: {each.problem}" for each in sighted if each.problem]
     return Backfill(tuple(sorted(sighted, key=lambda each: (each.at_ms, each.found.session_id))), tuple(problems))
 

@@ -453,6 +453,11 @@ def _follow(
         before = sorted({each for each in had.values() if each})[:8]
         facts.find_renames(left, [f"{facts.head} {each}" for each in before], among)
         facts.traced.update(name for name in removed if had.get(name, "") in ("", *before))
+        alone = [name for name in left if "/" not in name and facts.new_name(name) is None]
+        paths = facts.ask("ls-tree", "-r", "-z", "--name-only", facts.head).split("\0") if alone else ()
+        for name in alone:  # `index.ts` may be that of another directory
+            if any(each.endswith(f"/{name}") for each in paths):
+                del facts.removals[name]
         ends = {new for name in removed if (new := facts.new_name(name))}
         facts.look_up(f"{facts.head}:{each}" for each in ends)
         names = {each for each in ends - facts.traced if facts.is_absent(each)}
