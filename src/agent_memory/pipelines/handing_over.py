@@ -114,12 +114,11 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
             continue
         tried.add(key)
         try:
-            taken = _take(io, entry)
+            taken = _take(io, entry, scope)
         except Error as error:
             trouble = trouble or error
         else:
-            is_at_work = taken is not None and io.rested_by_ms is not None and taken.ended_at_ms > io.rested_by_ms
-            if taken is not None and not is_at_work and _scope_of(io, taken.entry) == scope:
+            if taken is not None and not (io.rested_by_ms is not None and taken.ended_at_ms > io.rested_by_ms):
                 return taken
         # Of the newest sessions of a place some may be automated, empty or gone.
         if len(tried) == 20:
@@ -131,15 +130,17 @@ def _scope_of(io: HandingOverIo, entry: InboxEntry) -> str:
     return redact_path(entry.context.repo or "") or io.scope_of(entry.context.cwd)
 
 
-def _take(io: HandingOverIo, entry: InboxEntry) -> Taken | None:
-    """Returns the session; None if no person worked in it."""
+def _take(io: HandingOverIo, entry: InboxEntry, scope: str | None = None) -> Taken | None:
+    """Returns the session; None if no person worked in it, or it was elsewhere than asked for."""
     history = _heard(io, entry)
     if history is None:
         return None
-    redacted = redact_history(history)
-    handover = handover_of(redacted, io.clock.now_ms(), recovers=io.recovers)
     if not (entry.context.cwd or entry.context.repo):  # it was found by its transcript, which says where it was
         entry = evolve(entry, context=Context(cwd=history.cwd, branch=history.branch))
+    if scope not in (None, _scope_of(io, entry)):
+        return None
+    redacted = redact_history(history)
+    handover = handover_of(redacted, io.clock.now_ms(), recovers=io.recovers)
     return None if handover is None else Taken(entry, redacted, handover)
 
 
