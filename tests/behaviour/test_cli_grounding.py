@@ -222,8 +222,10 @@ def test_a_bare_file_name_may_be_that_of_another_directory(memory: Memory, lamp:
     (lamp / "web").mkdir()
     for path in ("index.ts", "web/index.ts", "setup.ts"):
         (lamp / path).write_text(path * 40)
-    id = noted(memory, committed(lamp), "It starts in index.ts of web and in setup.ts.")
+        (lamp / path).with_name("package.json").write_text('{"dependencies": {"lamp-oil": "1"}}')
+    id = noted(memory, committed(lamp), "It starts in index.ts of web and in setup.ts, with `lamp-oil`.")
     git(lamp, "rm", "-q", "index.ts", "setup.ts")
+    (lamp / "package.json").write_text("{}")
     committed(lamp)
     assert grounding(memory, lamp, id) == {"index.ts": "unknown", "setup.ts": "gone"}
     git(lamp, "rm", "-q", "web/index.ts")

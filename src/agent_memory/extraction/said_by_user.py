@@ -85,16 +85,7 @@ _OFFERED = re.compile(r"\? \(.*?\)(?=; |$)")
 _LABEL_CHARS = 80
 """So long a choice is; what is longer is an explanation, and is read like any other message."""
 _NOT_STATED = (Signal.REQUEST, Signal.SESSION, Signal.POINTS, Signal.PASSING, Signal.UNSURE, Signal.OBJECTION)
-_OF_NOW = re.compile(
-    r"^(?:i|let|you(?! (?:must|should|have to|need to)\b))\b|\b(?:still|was|were|did|had|fail\w*|crash\w*|broken?|missing)\b",
-    re.IGNORECASE,
-)
-_NO_VERB = re.compile(
-    r"(?:build|commit|deploy|log|merge|push|release|review|test) [\w-]+ "
-    r"(?:is|are|go|goes|lives?|belongs?|stays?|must|should|has|have|needs?)\b",
-    re.IGNORECASE,
-)
-"""It begins with a noun that is also what one asks for: `commit messages are …`."""
+_OF_NOW, _BEGINS_WITH_A_NOUN = wording("of_now"), wording("begins_with_a_noun")
 _FEW_CHARS = 25
 _MANY_WORDS = 5
 _MOST_ITEMS = 4
@@ -179,7 +170,7 @@ def stated_again(episode: Episode, before: Episode) -> Iterator[tuple[int, str]]
             objected = led is not None and not claim
             doubt = is_quiet(claim) or is_anaphoric(claim) or _OF_NOW.search(claim) or not is_balanced(claim)
             if says_enough(claim, 2) and not doubt:
-                told = f"The {claim}" if _NO_VERB.match(claim) else claim
+                told = f"The {claim}" if _BEGINS_WITH_A_NOUN.match(claim) else claim
                 yield from () if any(shows(each, told) for each in _NOT_STATED) else ((asked.number, cut(claim)),)
 
 

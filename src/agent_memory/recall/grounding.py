@@ -143,8 +143,7 @@ def named_by(meta: "Meta", text: str, scope: str) -> Named:
 def _files_of(name: str) -> tuple[str, ...]:
     """Returns the files that a name is looked for in."""
     file, _, word = name.partition(":")
-    tool, blank, _ = word.partition(" ")
-    return (file,) if file else _RUN[tool] if blank else _MANIFESTS
+    return (file,) if file else _RUN.get(word.partition(" ")[0], _MANIFESTS)
 
 
 # -- facts ------------------------------------------------------------------------------------------------------------
@@ -181,6 +180,8 @@ class _Facts:
         self.before = ""
         """The HEAD of which this was known; empty if nothing was."""
         self.is_new = False
+        self.listed = ""
+        """The files of HEAD, if they were asked for."""
 
     def recall(self) -> None:
         """Takes up what was kept of this branch, if HEAD descends from that."""
@@ -273,6 +274,11 @@ class _Facts:
             except (OSError, ValueError):
                 return False
         return False
+
+    def is_below(self, file: str) -> bool:
+        """Returns whether a directory has a file of this name too, which may be meant: `index.ts`, a package's manifest."""
+        self.listed = self.listed or self.ask("ls-tree", "-r", "-z", "--name-only", self.head)
+        return f"/{file}\0" in self.listed
 
     def find_removals(self, names: "Sequence[str]", since: "Sequence[str]") -> "Sequence[str]":
         """Finds the last commit that removed each of these names, if it is among those asked; returns those commits."""
@@ -453,10 +459,8 @@ def _follow(
         before = sorted({each for each in had.values() if each})[:8]
         facts.find_renames(left, [f"{facts.head} {each}" for each in before], among)
         facts.traced.update(name for name in removed if had.get(name, "") in ("", *before))
-        alone = [name for name in left if "/" not in name and facts.new_name(name) is None]
-        paths = facts.ask("ls-tree", "-r", "-z", "--name-only", facts.head).split("\0") if alone else ()
-        for name in alone:  # `index.ts` may be that of another directory
-            if any(each.endswith(f"/{name}") for each in paths):
+        for name in left:
+            if "/" not in name and facts.new_name(name) is None and facts.is_below(name):
                 del facts.removals[name]
         ends = {new for name in removed if (new := facts.new_name(name))}
         facts.look_up(f"{facts.head}:{each}" for each in ends)
@@ -508,11 +512,14 @@ def _gone_words(facts: _Facts, asked: "Sequence[tuple[str, str]]") -> dict[tuple
     with suppress(_Silent):
         facts.read((at, file) for commit, name in asked for file in _files_of(name) for at in (commit, facts.head))
         for commit, name in asked:
-            path, word = _parts(name)
+            path, _, word = name.partition(":")
+            is_run, word = " " in word, word.rpartition(" ")[2]
             had = [each for each in _files_of(name) if _has(facts.text(commit, each) or "", word, *_BOUNDS[not path])]
             if not had or (path and not facts.at(facts.head, path)):  # of a file that is gone, its path says so
                 continue
-            if not _may_stand(name, partial(facts.text, facts.head)) and not facts.is_later(commit, facts.head):
+            if _may_stand(name, partial(facts.text, facts.head)) or facts.is_later(commit, facts.head):
+                continue
+            if path or is_run or not facts.is_below(had[0]):
                 gone[commit, name] = Grounding(f"{had[0]}:{word}", GONE)
     return gone
 
@@ -521,19 +528,17 @@ def _may_stand(name: str, read: "Callable[[str], str | None]") -> bool:
     """Returns whether a word stands in one of its files, or one cannot be read."""
     import re
 
-    path, word = _parts(name)
-    is_loose = not path or path.endswith(".md")  # `#install` is a heading `Install`
-    for file in _files_of(name):
-        text = read(file)
-        if text is None or "\0" in text or _has(text, word):  # NUL: not found in UTF-16
-            return True
-        if not path and re.search(
-            r"^(?:[-s]?includes?\b|import ['\"]|mod |-[rc] )", text, re.MULTILINE
-        ):  # another has it
-            return True
-        if is_loose and _has(_plain(text), _plain(word)):
-            return True
-    return False
+    path, _, word = name.partition(":")
+    is_loose, word = not path or path.endswith(".md"), word.rpartition(" ")[2]  # `#install` is a heading `Install`
+    includes = r"^(?:[-s]?includes?\b|import ['\"]|mod |-[rc] )"  # another manifest, which may have it
+    return any(
+        text is None
+        or "\0" in text  # as in UTF-16, where it would not be found
+        or _has(text, word)
+        or (is_loose and _has(_plain(text), _plain(word)))
+        or (not path and re.search(includes, text, re.MULTILINE))
+        for text in map(read, _files_of(name))
+    )
 
 
 def _plain(text: str) -> str:
@@ -553,12 +558,6 @@ def _has(text: str, word: str, before: str = r"(?<!\w)", after: str = r"(?!\w)")
     import re
 
     return word in text and re.search(f"{before}{re.escape(word)}{after}", text, re.MULTILINE) is not None
-
-
-def _parts(name: str) -> tuple[str, str]:
-    """Returns the path and the word of a name, without the command that runs it."""
-    path, _, word = name.partition(":")
-    return path, word.rpartition(" ")[2]
 
 
 def place_with(scope: str, environ: "Mapping[str, str]", root: str) -> Repository:
