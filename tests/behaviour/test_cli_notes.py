@@ -168,6 +168,14 @@ class TestRemember:
         memory.remembered(one)
         assert "contradicts" not in memory("remember", other).out
 
+    def test_a_title_names_no_link(self, memory: Memory) -> None:
+        pump = memory.remembered("The pump is oiled.")
+        titles = [
+            memory("remember", text.format(pump), "--json").document["title"]
+            for text in ("Dusk is at 18:00. See [[{}]].", "Dawn is at 6:00 (see also [[{}]]).")
+        ]
+        assert titles == ["Dusk is at 18:00.", "Dawn is at 6:00."]
+
     def test_another_value_is_found_also_where_many_notes_are_more_like_the_new_one(self, memory: Memory) -> None:
         first = memory.remembered("The api server listens on port 8081.")
         parts = [f"q{letter}wombat q{letter}ledger" for letter in "abcdefghijklmnopqrstuvwxyz"]

@@ -80,6 +80,7 @@ def test_a_person_walks_through_and_each_key_is_a_run(recorded: Memory) -> None:
     assert (shown.code, shown.err) == (0, "")
     assert "1 of 2 · contradiction" in shown.out
     assert "Superseded" in shown.out
+    assert ".." not in shown.out
     assert "2 decisions, nothing left." in shown.out
     notes = {each["id"]: each for each in recorded.notes()}
     assert set(notes) == {winner, "id__a1b2c3"}
@@ -87,8 +88,7 @@ def test_a_person_walks_through_and_each_key_is_a_run(recorded: Memory) -> None:
     assert recorded("review").out == "Nothing waits for your decision.\n"
     runs = recorded("log", "--json").document["runs"]
     assert [(each["machine"], each["result"]) for each in runs] == [("review", "completed")] * 2
-    for _ in runs:
-        assert recorded("undo").code == 0
+    assert recorded("undo").code == recorded("undo").code == 0
     assert items(recorded) == ["contradiction", "imported"]
 
 
@@ -133,6 +133,9 @@ def test_all_of_one_kind_is_decided_at_once_and_undone_at_once(memory: Memory) -
     memory.remembered(PORT.format(9090))
     refused = memory("review", "--all", "reject")
     assert (refused.code, "--yes" in refused.err) == (2, True)
+    assert "Left 1 item about several notes, or about none: `memory review` asks about each." in refused.err
+    put_off = memory("review", "--all", "later", "--kind", "contradiction", "--yes", "--json").document
+    assert "it waits for you again" in memory("undo", put_off["run"]).out
     done = memory("review", "--all", "reject", "--kind", "imported", "--yes", "--json")
     assert done.document["summary"] == "rejected 3 items"
     assert items(memory) == ["contradiction"]
@@ -240,6 +243,8 @@ def test_a_run_that_makes_many_notes_names_the_review(memory: Memory) -> None:
     memory.session("s1", talk("s1"))
     done = memory("consolidate")
     waiting = items(memory, "--kind", "many")
+    shown = memory("review", "--kind", "many", data=b"q\n").out
+    assert ("1 of 11 · one of many" in shown, "s1, turn 1\n" in shown) == (True, True)
     assert (len(waiting), "`memory review --kind many`" in done.out) == (11, True)
 
 

@@ -83,6 +83,11 @@ class ReviewKind(StrEnum):
     NEW = "new"
     """A run made it lately; only listed when it is asked for."""
 
+    @property
+    def words(self) -> str:
+        """Returns the reason as a person would say it."""
+        return {"many": "one of many", "gone": "its files are gone"}.get(self, self.replace("-", " "))
+
 
 class ReviewAct(StrEnum):
     KEEP = "keep"
@@ -354,7 +359,7 @@ def _source_of(meta: Meta) -> str:
         if source.thread_id is None:
             manual = "a person" if meta.origin is Origin.USER else "a document or another program"
             return source.agent or (manual if source.harness is Harness.MANUAL else source.harness.value)
-        turns = f", turns {', '.join(map(str, source.turns))}" if source.turns else ""
+        turns = f", turn{'s' * (len(source.turns) > 1)} {', '.join(map(str, source.turns))}" if source.turns else ""
         return f"{source.harness} session {source.thread_id}{turns}"
 
     return "; ".join(dict.fromkeys(map(told, meta.sources))) or "not known"

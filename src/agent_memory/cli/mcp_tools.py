@@ -35,6 +35,7 @@ from agent_memory.rules.tiers import title_for
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START
 from agent_memory.text.ids import normal_tags, split_tags
 from agent_memory.text.instants import DAY_MS, iso_of
+from agent_memory.text.plain_text import sentence
 from agent_memory.text.value_rules import shown
 
 INSTRUCTIONS = (
@@ -413,8 +414,8 @@ def review_prompt(memory: Memory) -> str:
     """Returns what waits for the person's decision, as far as an agent may know of it."""
     items = unwrap(memory.reviewing.items())
     lines = [
-        f"- {each.kind}: {'; '.join(f'{stored_line(note.meta.title)} (`{note.meta.id}`)' for note in each.notes)}. "
-        f"{stored_line(each.reason)}. Said by: {stored_line(each.source)}."
+        f"- {each.kind.words}: {'; '.join(f'{stored_line(note.meta.title)} (`{note.meta.id}`)' for note in each.notes)}. "
+        f"{sentence(stored_line(each.reason))} Said by: {stored_line(each.source)}."
         for each in items[:20]
     ]
     more = len(items) - len(lines)

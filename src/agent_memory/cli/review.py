@@ -29,7 +29,7 @@ from agent_memory.note.note_format import render_note
 from agent_memory.results import unwrap
 from agent_memory.rules.run_log import short_id
 from agent_memory.text.instants import day_of
-from agent_memory.text.plain_text import counted, with_hidden_shown
+from agent_memory.text.plain_text import counted, sentence, with_hidden_shown
 
 _MOST_LINES = 40
 _KEYS = {act.value[0]: act for act in ReviewAct}
@@ -87,13 +87,12 @@ def _decide_all(
 ) -> None:
     chosen = [each for each in items if act is not ReviewAct.REJECT or (len(each.notes) == 1 and act in each.acts)]
     if len(chosen) < len(items):
-        console.warn(
-            f"{counted(len(items) - len(chosen), 'item')} about several notes or none left: decide those one by one."
-        )
+        left = counted(len(items) - len(chosen), "item")
+        console.warn(f"Left {left} about several notes, or about none: `memory review` asks about each.")
     if not chosen:
         console.answer(decided_document(Decided("", "nothing was done")), "Nothing to decide.")
         return
-    kinds = ", ".join(dict.fromkeys(each.kind.value for each in chosen))
+    kinds = ", ".join(dict.fromkeys(each.kind.words for each in chosen))
     question = f"{act.value.capitalize()} {counted(len(chosen), 'item')} ({kinds})?"
     if not is_sure and not is_agreed(console, question):
         console.warn("Nothing was changed.")
@@ -122,7 +121,7 @@ def _walk(memory: Memory, console: Console, items: Sequence[ReviewItem]) -> None
             continue  # an earlier decision, or a run meanwhile, settled it
         if any(each.listed.body_hash != seen.body_hash for each, seen in zip(stored, item.notes, strict=True)):
             continue
-        heading = f"{number} of {len(items)} · {item.kind.value}"
+        heading = f"{number} of {len(items)} · {item.kind.words}"
         console.out("", console.styled(BOLD, heading), *_page(console, item, stored))
         while True:
             keys = [key for key, act in _KEYS.items() if act in item.acts]
@@ -205,7 +204,7 @@ def _answer(console: Console, question: str) -> str:
 
 def _page(console: Console, item: ReviewItem, stored: Sequence[StoredEntry]) -> Iterator[str]:
     width = min(terminal_columns(), 120)
-    yield from broken_lines(f"{with_hidden_shown(item.reason)}.", width)
+    yield from broken_lines(with_hidden_shown(sentence(item.reason)), width)
     yield from broken_lines(f"Source: {with_hidden_shown(item.source)}", width)
     for number, each in enumerate(stored, 1):
         yield ""

@@ -370,9 +370,10 @@ def sentence_of(undone: Undone) -> str:
         parts.append("tiers put back as they were")
     if undone.sections:
         parts.append(f"{counted(len(undone.sections), 'managed section')} restored")
+    unchanged = "it waits for you again" if undone.undid.machine == "review" else "no note changed"
     did = _did_what(undone)
     what = f"would {did.replace('did', 'do', 1)}" if undone.dry_run else did
-    return f"{what[:1].upper()}{what[1:]}: {', '.join(parts) or 'no note changed'}"
+    return f"{what[:1].upper()}{what[1:]}: {', '.join(parts) or unchanged}"
 
 
 def _commit_words(undone: Undone) -> tuple[str, str]:

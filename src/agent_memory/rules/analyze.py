@@ -94,7 +94,7 @@ def found_alone(entry: Features, facts: AnalysisFacts) -> Iterator[Finding]:
         of_code = f" ({entry.code_lines} of the lines are code, which counts half)" if entry.code_lines else ""
         excess = max(lines / MOST_LINES, chars / MOST_CHARS)
         reason = (
-            f"{entry.body_lines} lines and {entry.body_chars:,} characters{of_code}; "
+            f"{counted(entry.body_lines, 'line')} and {entry.body_chars:,} characters{of_code}; "
             f"about {MOST_LINES} lines and {MOST_CHARS:,} characters are enough for one subject"
         )
         yield Finding(FindingKind.OVERSIZED, (meta.id,), reason, round(1 - 1 / excess, 4))

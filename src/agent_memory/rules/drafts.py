@@ -31,6 +31,7 @@ from agent_memory.text.ids import ID_PATTERN, is_id, normal_tags
 from agent_memory.text.markdown import (
     MAX_DESCRIPTION_CHARS,
     MAX_TITLE_CHARS,
+    SEE_LINK,
     Link,
     append_see_also,
     derive_description,
@@ -172,7 +173,7 @@ def stored_refusal(dropped: Dropped) -> Dropped:
 
 def stored_title(text: str) -> str:
     """Returns a clean title without secrets and links; it may still be too long, or empty."""
-    return without_links(stored_line(text))
+    return without_links(SEE_LINK.sub(lambda see: see[1] or see[2] or "", stored_line(text)))
 
 
 def stored_description(text: str) -> str:

@@ -118,7 +118,7 @@ class Asked:
     def needed(self, name: str) -> str:
         value = self.text(name)
         if value is None:
-            raise EntryInvalid((f"{name}: is missing",))
+            raise UsageInvalid(f"{name} is missing")
         return value
 
     def word(self, name: str, words: type[E]) -> E | None:
@@ -126,7 +126,7 @@ class Asked:
         value = self.text(name)
         known = [each.value for each in words]
         if value is not None and value not in known:
-            raise EntryInvalid((f"{name}: is {value[:80]!r}, expected one of {', '.join(known)}",))
+            raise UsageInvalid(f"{name} is {value[:80]!r}, expected one of {', '.join(known)}")
         return None if value is None else words(value)
 
     def tags(self) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ class Asked:
         if value is None:
             return default
         if not (value.isascii() and value.isdigit() and len(value) < 10 and least <= int(value) <= most):
-            raise EntryInvalid((f"{name}: is {value[:80]!r}, expected a number from {least} to {most:,}",))
+            raise UsageInvalid(f"{name} is {value[:80]!r}, expected a number from {least} to {most:,}")
         return int(value)
 
 
@@ -286,7 +286,7 @@ class Page:
         async for chunk in request.stream():
             body += chunk
             if len(body) > MAX_BODY_BYTES:
-                raise EntryInvalid((f"the request: is larger than {MAX_BODY_BYTES >> 20} MiB",))
+                raise UsageInvalid(f"The request is larger than {MAX_BODY_BYTES >> 20} MiB")
         try:
             if request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
                 members = json.loads(body or b"{}")
@@ -296,7 +296,7 @@ class Page:
             else:
                 fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=1_000)
         except (ValueError, RecursionError) as error:
-            raise EntryInvalid((f"the request: cannot be read: {str(error)[:200]}",)) from None
+            raise UsageInvalid(f"The request cannot be read: {str(error)[:200]}") from None
         return fields
 
     def _answer(self, route: Route, request: Request, fields: Mapping[str, list[str]], wants_json: bool) -> Response:

@@ -17,7 +17,7 @@ from agent_memory.note.note_format import id_in_name
 from agent_memory.text.ids import is_id
 from agent_memory.text.instants import day_of, instant
 from agent_memory.text.markdown import find_links
-from agent_memory.text.plain_text import counted, spliced, with_hidden_shown
+from agent_memory.text.plain_text import counted, sentence, spliced, with_hidden_shown
 
 _HERE = Path(__file__).parent
 STATIC: Mapping[str, str] = {
@@ -56,6 +56,7 @@ def _templates() -> Environment:
         "day": day_of,
         "source_in_words": source_in_words,
         "counted": counted,
+        "sentence": sentence,
         "id_in_name": id_in_name,
         "markdown": markdown,
         "marked": marked,

@@ -34,7 +34,7 @@ from agent_memory.serve import looking
 from agent_memory.serve.application import Asked, Done, Route, Shown
 from agent_memory.serve.looking import read_shown, text_of
 from agent_memory.text.instants import HOUR_MS
-from agent_memory.text.plain_text import counted
+from agent_memory.text.plain_text import counted, sentence
 
 # -- what a person does on the page: each act is the checked function of the command of the same name -----------------
 
@@ -72,7 +72,7 @@ def _scope_of(asked: Asked) -> str | None:
     given = asked.text("scope")
     scope = None if given is None else stated_scope(given)
     if given is not None and scope is None:
-        raise EntryInvalid((f"scope: is {given[:80]!r}, expected global, or a project's key as Projects shows it",))
+        raise UsageInvalid(f"scope is {given[:80]!r}, expected global, or a project's key as Projects shows it")
     return scope
 
 
@@ -121,7 +121,8 @@ def decide(asked: Asked) -> Done:
         waiting |= {each.key: each for each in unwrap(reviewing.items("last"))}
     items = [waiting[key] for key in keys if key in waiting]
     if not items:
-        raise EntryChanged("What you decided about")
+        about = asked.text("about")
+        raise EntryChanged("What you decided about" if about is None else f"“{about}”")
     text = None
     if act is ReviewAct.EDIT and (note_id or items[0].notes):
         stored = read_shown(asked.acting.notes_here, note_id or items[0].notes[0].meta.id)
@@ -133,7 +134,7 @@ def decide(asked: Asked) -> Done:
     query = {name: value for name in ("kind", "since") if (value := asked.text(name)) is not None}
     if "body" in asked.fields:
         query.pop("kind", None)
-    summary = f"{decided.summary[:1].upper()}{decided.summary[1:]}."
+    summary = sentence(f"{decided.summary[:1].upper()}{decided.summary[1:]}")
     back = f"/?{urlencode(query)}" if query else "/"
     return Done(
         summary,
@@ -198,7 +199,7 @@ _CATEGORIES: Mapping[str, Kind] = {
 def _category(asked: Asked) -> Kind | None:
     name = asked.text("category")
     if name is not None and name not in _CATEGORIES:
-        raise EntryInvalid((f"category: is {name[:80]!r}, expected one of {', '.join(_CATEGORIES)}",))
+        raise UsageInvalid(f"category is {name[:80]!r}, expected one of {', '.join(_CATEGORIES)}")
     return None if name is None else _CATEGORIES[name]
 
 
@@ -336,6 +337,7 @@ _DECIDED = {
     "key": "which items",
     "act": "`keep`, `edit`, `reject`, `merge`, `supersede` or `later`",
     "note": "which of its notes is edited or rejected, or stays",
+    "about": "what to call it where it waits no longer",
     **_EDITED,
 }
 _SWITCHED = {

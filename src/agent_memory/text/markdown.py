@@ -122,6 +122,8 @@ SEE_ALSO = "See also:"
 """Starts the last paragraph of a body, the links that were appended to it."""
 
 _LINK = re.compile(rf"\[\[({ID_PATTERN}|ref:[\w.-]{{1,64}})(?:\|([^\[\]\n]*))?\]\]")
+SEE_LINK = re.compile(rf"([.!?])?(?:\s[\s(;,–—-]*|\()[Ss]ee(?: also)?:?\s\[\[(?:{ID_PATTERN})\]\]\)?([.!?])?")
+"""`See [[id__…]]` with the space before it, between what ends the sentence before and what ends its own."""
 _LAST_SEE_ALSO = re.compile(
     rf"^{SEE_ALSO}[ \t]*(?:(?P<links>[^\n]+)?|(?:\n[ \t]*)?(?:\n(?P<bullet>[ \t]*[-*+][ \t]+)[^\n]*)+)\Z", re.MULTILINE
 )

@@ -171,6 +171,11 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def sentence(text: str) -> str:
+    """Returns the text with a full stop, unless it ends like a sentence already."""
+    return text if text.endswith((".", "…", "!", "?")) else f"{text}."
+
+
 def first_few(texts: Sequence[str], most: int, separator: str = ", ") -> str:
     """Returns `one, two and 3 more`."""
     more = len(texts) - most
