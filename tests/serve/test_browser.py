@@ -220,6 +220,7 @@ def test_where_no_server_answers_the_page_says_so(
     keep.click()
     said = WebDriverWait(driver, LIMIT_SECONDS).until(lambda _: driver.find_element(By.CSS_SELECTOR, "[role=alert]"))
     assert "The server does not answer" in said.text
+    driver.execute("getLog", {"type": "browser"})  # what it says of the refusal is not the next test's
 
 
 def test_a_hostile_note_runs_nothing(memory: Memory, page: str, driver: webdriver.Chrome) -> None:
