@@ -176,6 +176,7 @@ TODOS = [{"content": "Draw the view", "status": "in_progress"}, {"content": "Dra
         ("Thanks a lot!", None, []),
         ("Add a footer.", "The footer is there, and nothing is missing. Would you like another one?", []),
         ("Add a footer.", "The footer is there. Remaining: nothing.", []),
+        ("Hello there.", "Hello! What would you like to work on?", []),
     ],
 )  # fmt: skip
 def test_how_a_session_ends_says_whether_something_is_left_to_take_up(

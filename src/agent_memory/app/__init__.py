@@ -955,14 +955,21 @@ class Memory:
         return late.why_session.find_sessions(session_id, self.root, self.reading, self.log, self.marks, deferred)
 
     @as_result
-    def sessions(self, progress: Progress = _silent) -> tuple[late.why_session.SessionLine, ...]:
+    def sessions(
+        self,
+        progress: Progress = _silent,
+        is_wanted: Callable[[str, str, int], bool] = lambda scope, harness, last_at_ms: True,
+        most: float = inf,
+    ) -> tuple[late.why_session.SessionLine, ...]:
         """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
-        left out. The transcripts of those that still wait are looked into for at most a second."""
+        left out. The transcripts of the first `most` that still wait are looked into, for at most a second."""
         until = inf
 
         def first_words_of(entry: late.queue.InboxEntry) -> str:
-            nonlocal until
-            history = self.histories.fetch(entry, None).value_or(None) if time.monotonic() < until else None
+            nonlocal until, most
+            most -= 1
+            is_read = most >= 0 and time.monotonic() < until
+            history = self.histories.fetch(entry, None).value_or(None) if is_read else None
             until = min(until, time.monotonic() + 1)
             return "" if history is None or history.own_call else late.kept_histories_files.first_words(history)
 
@@ -978,6 +985,7 @@ class Memory:
             DeliveryLog(self.real_root).deliveries(),
             unwrap(self.ledger.totals()),
             first_words_of,
+            is_wanted,
         )
 
     @as_result

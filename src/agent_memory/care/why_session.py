@@ -362,6 +362,7 @@ def list_sessions(
     deliveries: Iterable[Delivery],
     totals: Mapping[str, Usage],
     first_words_of: Callable[[InboxEntry], str],
+    is_wanted: Callable[[str, str, int], bool],
 ) -> tuple[SessionLine, ...]:
     """Returns the sessions that were captured, given notes or kept, the newest first. `captured` and `runs` come newest
     first; `scope_of` returns None for the directories, or else the scope by its deliveries, of a session that is not shown; `first_words_of` is asked about those
@@ -429,5 +430,5 @@ def list_sessions(
             reopen=resume_command(*key, cwds[key]),
         )
         for key in newest
-        if (scope := scopes[key]) is not None
+        if (scope := scopes[key]) is not None and is_wanted(scope, key[0], last[key])
     )

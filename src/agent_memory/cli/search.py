@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from math import inf
 from typing import TYPE_CHECKING
 
 from agent_memory.cli.console import (
@@ -219,13 +220,12 @@ def configure_sessions(parser: argparse.ArgumentParser) -> None:
 def _sessions(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
     scope = memory.scope_on_arrival() if arguments.scope == "repo" else arguments.scope
-    found = [
-        each
-        for each in unwrap(memory.sessions(console.progress))
-        if scope in (None, each.scope)
-        and arguments.agent in (None, each.harness)
-        and (arguments.since or each.last_at_ms) <= each.last_at_ms
-    ]
+
+    def is_wanted(its_scope: str, harness: str, last_at_ms: int) -> bool:
+        is_meant = scope in (None, its_scope) and arguments.agent in (None, harness)
+        return is_meant and (arguments.since or last_at_ms) <= last_at_ms
+
+    found = unwrap(memory.sessions(console.progress, is_wanted, arguments.offset + (arguments.limit or inf)))
     shown = found[arguments.offset :][: arguments.limit]
     if console.json:
         console.answer({"sessions": rows_of(shown)})
