@@ -268,9 +268,9 @@ class MemoryService:
 
     @as_result
     def restore(self, id: str) -> StoredEntry:
-        """Brings an archived note back to life; a live one gets back its text before the last change of it, and whose word that was. A note that
-        reaches agents only because a person vouches for it can be restored only by a person (P19): archiving it withdrew
-        that."""
+        """Brings an archived note back to life; a live one gets back its text before the last change of it, and whose word
+        that was. A note that reaches agents only because a person vouches for it can be restored only by a person (P19):
+        archiving it withdrew that."""
         if self.store.read(id).map(lambda live: live.meta.id.casefold() == id.casefold()).value_or(False):
             self.caller.only_a_person("restore")
             return self._change(id, self._earlier, "restore")

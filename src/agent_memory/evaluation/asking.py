@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Annotated, Literal, TypeVar
 
 from attrs import field, frozen
+from returns.result import Success
 
 from agent_memory.app import Memory, Progress
 from agent_memory.capture.hook import HookProblem
@@ -120,7 +121,7 @@ class Asking:
     """About how many characters are going to be sent."""
     calls_left: int = field(kw_only=True)
     """Before `llm.maxCallsPerDay` is reached."""
-    sent: list[int] = field(factory=list, init=False)
+    sent: list[int] = field(factory=list[int], init=False)
     """The characters of each prompt that was sent."""
 
     def exam(self, progress: Progress) -> Exam:
@@ -180,7 +181,7 @@ class Asking:
         entry = InboxEntry(self.memory.clock.now_ms(), Harness.MANUAL, FileSnapshot(""))
         request = SessionRequest(prompt, frame.nonce, entry, History(Harness.MANUAL, "", ()))
         answered = self.agent.answer(request)
-        if not isinstance(answered.swap().value_or(None), SpendExhausted | AgentMissing):
+        if isinstance(answered, Success) or not isinstance(answered.failure(), SpendExhausted | AgentMissing):
             self.sent.append(len(prompt))
         return parse_members(redact(unwrap(answered).text).text, frame.nonce, of)
 

@@ -43,8 +43,8 @@ from agent_memory.text.markdown import MAX_DESCRIPTION_CHARS
 
 # -- the section as text: hot notes whole, warm ones a line each, the rest a count (design §6, P13, P17-P19) ----------
 # The same notes give the same bytes, wherever, whenever and by whom it is written; but files that they name and a commit
-# removed are marked, and a file that no repository commits marks notes of a branch that is not merged here. Whether a note may be shown is checked here again from its
-# own text: a tier list may have been edited or come from another machine.
+# removed are marked, and a file that no repository commits marks notes of a branch that is not merged here. Whether a
+# note may be shown is checked here again from its own text: a tier list may have been edited or come from another machine.
 
 GroundMarks = Callable[[str, Sequence[StoredEntry]], Mapping[str, str]]
 """Returns what became of the files that notes name, by id, in the checkout around a file."""
@@ -60,7 +60,7 @@ def render_section(
     target: Target,
     budget: SectionBudget = SectionBudget(),  # noqa: B008 - a frozen value
     branch_mark: Callable[[Sequence[Source]], str] = lambda _: "",
-    ground_marks: GroundMarks = lambda *_: {},
+    ground_marks: GroundMarks = lambda _path, _notes: {},
 ) -> RenderedSection:
     """Returns the section of one target, with its markers. `bodies` holds the hot and warm notes by id.
 
@@ -221,7 +221,7 @@ class Publisher:
     team_at: Callable[[str], Team] = lambda _: Team()
     """Returns the team's notes in the checkout of a directory, which a target there shows, too."""
     branch_mark: Callable[[Sequence[Source]], str] = lambda _: ""
-    ground_marks: GroundMarks = lambda *_: {}
+    ground_marks: GroundMarks = lambda _path, _notes: {}
 
     @as_result
     def publish(
