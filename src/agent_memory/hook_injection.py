@@ -114,8 +114,8 @@ class HookInjection:
             passages, profile, hold_out = self._found()
         elif self.moment.kind != COMPACTED:
             passages, profile, more, hold_out = self._ready()
-        if time.monotonic() - began >= HOOK_SECONDS:
-            self.unlooked = passages
+            if time.monotonic() - began >= HOOK_SECONDS:  # once a session: a prompt may come every few seconds
+                self.unlooked = passages
         return Offer(passages, profile, more, self._shown_whole(passages) if passages else frozenset[str](), hold_out)
 
     def assembled(self, offer: Offer, known: "Mapping[str, bool]" = NOTHING_KNOWN) -> Injection:
