@@ -198,6 +198,8 @@ class Moved:
     notes: tuple[str, ...] = ()
     left: tuple[Dropped, ...] = ()
     run_id: str = ""
+    old: str = ""
+    """The scope that a person named, as it is written."""
 
 
 @frozen
@@ -250,7 +252,7 @@ class ScopeKeeping:
                 raise UsageInvalid(f"{new} has notes of its own", hint)
             moved = self._moved(live, (old,), new)
         self.runs.show(moved.run_id)
-        return moved
+        return evolve(moved, old=old)
 
     def arrive(self, repository: Repository) -> None:
         """Records where a repository is. Notes that it had under an earlier key follow it, and the caller is told; so

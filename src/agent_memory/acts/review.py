@@ -359,8 +359,7 @@ def _source_of(meta: Meta) -> str:
         if source.thread_id is None:
             manual = "a person" if meta.origin is Origin.USER else "a document or another program"
             return source.agent or (manual if source.harness is Harness.MANUAL else source.harness.value)
-        turns = f", turn{'s' * (len(source.turns) > 1)} {', '.join(map(str, source.turns))}" if source.turns else ""
-        return f"{source.harness} session {source.thread_id}{turns}"
+        return f"{source.harness} session {source.thread_id}{source.cited}"
 
     return "; ".join(dict.fromkeys(map(told, meta.sources))) or "not known"
 

@@ -216,7 +216,7 @@ def _hand_over(event: SessionEvent) -> None:
     words = sys.argv[1:]
     is_whole_call = words[:1] == ["capture"] and sys.orig_argv[-len(words) :] == words
     try:
-        if plain_name(event.event or "") != "sessionend" or not is_whole_call or not is_on_its_own():
+        if plain_name(event.event or "") != "sessionend" or not is_whole_call or not fork_aside():
             return
         program = sys.orig_argv[: -len(words)]
         os.execv(
@@ -226,8 +226,8 @@ def _hand_over(event: SessionEvent) -> None:
         pass
 
 
-def is_on_its_own() -> bool:
-    """Forks, and returns whether this is the child, which nobody waits for or hears of."""
+def fork_aside() -> bool:
+    """Goes on twice. Returns True in the child, which nobody waits for or hears of."""
     if os.fork():
         return False
     os.setsid()  # a harness that ends takes its process group with it

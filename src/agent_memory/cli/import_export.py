@@ -22,7 +22,7 @@ from agent_memory.results import unwrap
 from agent_memory.rules.change import RenderedSection
 from agent_memory.rules.run_log import short_id
 from agent_memory.section.section_splice import rule_head
-from agent_memory.text.plain_text import counted
+from agent_memory.text.plain_text import counted, sentence
 
 
 def configure_import(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +117,7 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
 def _report(
     arguments: argparse.Namespace, console: Console, done: Imported, paths: list[str], *, is_mine: bool = False
 ) -> None:
-    left = [f"left out: {each.rstrip('.')}." for each in done.reasons]
+    left = [sentence(f"left out: {each}") for each in done.reasons]
     console.warn(*first_of(left, 10, "`--json` lists all"))
     document: dict[str, Any] = {
         "run": done.run_id or None,

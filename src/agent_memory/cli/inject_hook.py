@@ -14,7 +14,7 @@ import os
 from agent_memory.capture.hook import (
     HookProblem,
     current_directory,
-    is_on_its_own,
+    fork_aside,
     log_problem,
     named_harness,
     payload_on_stdin,
@@ -101,7 +101,7 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
                 data = data[os.write(1, data) :]
         except OSError:  # the harness has gone: there is nobody to tell
             pass
-    if answer.unlooked and is_on_its_own():
+    if answer.unlooked and fork_aside():
         grounded(answer.unlooked, answer.repository, answer.root, UNHURRIED_SECONDS)
         return
     if doubt:

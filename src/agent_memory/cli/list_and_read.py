@@ -227,5 +227,4 @@ def _source(source: Source) -> str:
     if source.imported:
         return f"an import, {source.imported.rpartition('#')[0]}"
     session = f" {source.thread_id}" if source.thread_id else ""
-    turns = f", turn{'s' * (len(source.turns) > 1)} {', '.join(map(str, source.turns))}" if source.turns else ""
-    return f"{source.harness}{session}{turns}"
+    return f"{source.harness}{session}{source.cited}"

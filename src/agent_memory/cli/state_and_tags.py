@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Any
 
 from agent_memory.app import Memory
-from agent_memory.capture.repository import stated_scope
 from agent_memory.cli.console import Console, add_flag, set_command, text_of
 from agent_memory.cli.dialogue import open_here, warn_unreadable
 from agent_memory.documents import json_of, rows_of, scopes_document
@@ -212,13 +211,12 @@ def _scope(arguments: argparse.Namespace, console: Console) -> None:
     if len(arguments.scopes) != 2:
         hint = f"The call is `memory scope {act} OLD NEW`; `memory scope list` shows what there is."
         raise UsageInvalid(f"`memory scope {act}` takes two scopes", hint)
-    old, new = stated_scope(arguments.scopes[0]) or arguments.scopes[0], arguments.scopes[1]
     memory = open_here(console)
     memory.caller.only_a_person(f"scope {act}")
-    done = unwrap(memory.scopes.rename(old, new, merge=act == "merge"))
+    done = unwrap(memory.scopes.rename(*arguments.scopes, merge=act == "merge"))
     count = len(done.notes)
     console.answer(
-        {"old": old, "new": done.new, "notes": list(done.notes), "left": _left(done.left), "run": done.run_id},
-        f"Moved {counted(count, 'note')} from {old} to {done.new}; `memory undo {short_id(done.run_id)}` takes that back.",
+        {"old": done.old, "new": done.new, "notes": list(done.notes), "left": _left(done.left), "run": done.run_id},
+        f"Moved {counted(count, 'note')} from {done.old} to {done.new}; `memory undo {short_id(done.run_id)}` takes that back.",
     )
     _warn_left(console, done.left)

@@ -107,10 +107,12 @@ def outcome_of(episode: Episode) -> str:
 
 def left_open(episode: Episode) -> Iterator[str]:
     """Yields what the agent's closing words say is not done, or is left to do, in few words, too."""
-    for each in _sentences(episode.closing) if episode.closing else ():
+    if (closing := episode.closing) is None:
+        return
+    for each in _sentences(closing):
         label = _label(each.block).rstrip(":")
         said = f"{label}: {each.sentence}" if _OPEN_LABEL.match(label) else each.sentence
-        if task := episode.closing and _left_open(each, episode.closing):
+        if task := _left_open(each, closing):
             yield task.claim
         elif shows(Signal.UNFINISHED, said) and not said.endswith(("?", ":")):
             yield in_third_person(cut(said))

@@ -44,9 +44,14 @@ def _project_of(path: str, session_id: str) -> str | None:
     known = files.text_beside(gemini, "projects.json", session_id)
     slugs = {os.path.dirname(gemini): "", **get.mapping(get.parsed_object(known), "projects")}
     for directory, slug in slugs.items():
-        if name in (slug, sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()):
+        if name in (slug, _hash_of(directory)):
             return directory
     return project if _HASH.fullmatch(name) else None
+
+
+def _hash_of(directory: str) -> str:
+    """Returns the name under which Gemini keeps the chats of a directory."""
+    return sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def document_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
@@ -210,8 +215,8 @@ class GeminiSessions(files.SessionFiles):
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         history = super().history(session_id, named, cwd, mark)
-        digest = sha256((cwd or "").encode("utf-8", "surrogatepass")).hexdigest()
-        return evolve(history, cwd=cwd) if os.path.basename(history.cwd or "") == digest else history
+        is_hash_of_it = os.path.basename(history.cwd or "") == _hash_of(cwd or "")
+        return evolve(history, cwd=cwd) if is_hash_of_it else history
 
     def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         history = super().read(file, session_id, mark)

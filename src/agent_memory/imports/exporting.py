@@ -59,8 +59,7 @@ OKF_INDEX = "index.md"
 _OURS = "agent-memory"
 """The key of what Open Knowledge Format has no key for, or another meaning."""
 _IN_OKF = {"type": "kind", "title": "title", "description": "description", "tags": "tags"}
-OKF_LINK = re.compile(r"\[([^\[\]\n]*)\]\(/([^()\s]+)\.md\)")
-_OKF_LINK = re.compile(rf"\[([^\[\]\n]*)\]\(/({ID_PATTERN})\.md\)")
+OKF_LINK, _OWN_OKF_LINK = (re.compile(rf"\[([^\[\]\n]*)\]\(/({target})\.md\)") for target in (r"[^()\s]+", ID_PATTERN))
 
 # -- out ----------------------------------------------------------------------------------------------------------------
 
@@ -306,7 +305,7 @@ def own_document(each: Document) -> Record | None:
     front, ours, body = each.front, each.front.get(_OURS), each.body
     if isinstance(ours, dict):
         front = {**ours, **{key: front[name] for name, key in _IN_OKF.items() if name in front}}
-        body = in_brackets(body, _OKF_LINK)
+        body = in_brackets(body, _OWN_OKF_LINK)
     try:
         return own_record(front, body, each.name)
     except EntryUnreadable:

@@ -211,6 +211,11 @@ class Source:
     imported: str | None = field(default=None, metadata={"sparse": True})
     """The record of another memory that it was made of: `claude:web/deploys.md`, `#` and a digest of what was made."""
 
+    @property
+    def cited(self) -> str:
+        """Returns `, turn 3` or `, turns 3, 9`, to follow the session; empty if no turn is cited."""
+        return f", turn{'s' * (len(self.turns) > 1)} {', '.join(map(str, self.turns))}" if self.turns else ""
+
 
 @frozen(slots=False)
 class Meta:

@@ -550,7 +550,7 @@ _BOUNDS = (
     (r"(?<![\w-])", r"(?![\w-])"),
     (r"(?:^[ \t]*(?:\[tasks\.)?|[\"'>:(]|require )", r"(?=[ \t]*(?:$|[\"'<>=~!:;)\]]| v\d))"),
 )
-"""What stands before and after a word, and after and before one of a manifest; in a sentence there it means nothing."""
+"""What stands before and after a word of a file, and around one of a manifest, where a word in a sentence means nothing."""
 
 
 def _has(text: str, word: str, before: str = r"(?<!\w)", after: str = r"(?!\w)") -> bool:

@@ -288,7 +288,7 @@ def asks_for_something(sentence: str) -> bool:
 
 def is_directive(text: str) -> bool:
     """Returns whether any sentence of the text tells a reader what to do."""
-    return any(map(_commands, _sentences(text)))
+    return any(_commands(sentence, _is_order) for sentence in _sentences(text))
 
 
 def addresses_reader(text: str) -> bool:
@@ -299,7 +299,7 @@ def addresses_reader(text: str) -> bool:
 
 def directive_sentences(text: str) -> tuple[str, ...]:
     """Returns the sentences that tell a reader what to do, in order."""
-    return tuple(sentence for sentence in _sentences(text) if _commands(sentence))
+    return tuple(sentence for sentence in _sentences(text) if _commands(sentence, _is_order))
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -315,12 +315,12 @@ def _hidden(text: str) -> str:
     return text.translate(_HIDDEN)
 
 
-def _commands(sentence: str, judge: Callable[[str], bool] | None = None) -> bool:
+def _commands(sentence: str, judge: Callable[[str], bool]) -> bool:
     spelt = dict.fromkeys((unicodedata.normalize("NFKC", sentence), in_plain_letters(sentence)))
     read = [_SPACED_OUT.sub(lambda word: word[0].replace(" ", ""), each) for each in spelt]
     parts = {part for each in read for part in (each, *(_CELL.split(_CODE.sub("`code`", each)) if "|" in each else ()))}
     plain = (_DECORATION.sub("", part, count=1) if _DECORATION.match(part) else part for part in parts)
-    return any(map(judge or _is_order, plain))
+    return any(judge(part) for part in plain if _ALWAYS.search(part) or not _NAMES.fullmatch(part))
 
 
 def _is_order(sentence: str) -> bool:
@@ -332,8 +332,6 @@ def _is_order(sentence: str) -> bool:
 
 
 def _is_addressed(sentence: str) -> bool:
-    if _NAMES.fullmatch(sentence) and not _ALWAYS.search(sentence):
-        return False
     # Code is the name of something; only the fact that code stood here matters.
     sentence = _CODE.sub("`code`", sentence)
     if _begins_with_imperative(sentence) or ("`" in sentence and _COMMAND_IN_CODE.search(sentence)):
