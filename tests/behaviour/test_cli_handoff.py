@@ -244,3 +244,25 @@ def test_what_was_handed_over_is_not_learnt_as_the_words_of_the_next_person_p26(
         other.session(said.session_id, b"\n".join(said.lines) + b"\n")
         assert other("consolidate").code == 0
         assert any("asyncio" in each["body"] for each in other.notes()) is learnt
+
+
+def test_a_to_do_list_that_is_kept_item_by_item_tells_what_is_open(memory: Memory) -> None:
+    said = Conversation(SESSION, now_ms() - 60_000)
+
+    def made(call: str, id: str) -> None:
+        said.result(call, f"Task #{id} created successfully", cwd=str(memory.home), toolUseResult={"task": {"id": id}})
+
+    said.user("Add a refund table to the page.", cwd=str(memory.home))
+    items = [("7", "Draw the model"), ("8", "Draw the view"), ("9", "Write the help page"), ("10", "Draw a logo")]
+    said.agent(*(calls(f"t{id}", "TaskCreate", subject=item) for id, item in items), cwd=str(memory.home))
+    for id, _ in items:
+        made(f"t{id}", id)
+    for id, change in (("7", "completed"), ("8", "in_progress"), ("10", "deleted")):
+        said.agent(calls(f"u{id}", "TaskUpdate", taskId=id, status=change), cwd=str(memory.home))
+        said.result(f"u{id}", f"Updated task #{id} status", cwd=str(memory.home))
+    said.agent(calls("l", "TaskList"), cwd=str(memory.home))
+    said.agent("The model is on the page.", cwd=str(memory.home))
+    on_disk(memory, said)
+    assert memory("checkpoint").code == 0
+    (note,) = memory.notes()
+    assert note["body"].partition("Open:\n- ")[2].split("\n- ") == ["Draw the view", "Write the help page"]

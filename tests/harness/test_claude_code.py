@@ -126,6 +126,7 @@ TODOS = [{"content": "Test", "status": "pending"}, "odd"]
         ("WebFetch", {"url": "https://e.org", "prompt": "read"}, ("https://e.org",)),
         ("Task", {"description": "Survey", "prompt": "Look at all"}, ("Survey",)),
         ("TodoWrite", {"todos": TODOS}, ("[pending] Test; odd",)),
+        ("write_todos", {"todos": [{"description": "Test", "status": "pending"}]}, ("[pending] Test",)),
         ("AskUserQuestion", {"questions": [{"question": "Which port?"}]}, ("Which port?",)),
         (
             "AskUserQuestion",

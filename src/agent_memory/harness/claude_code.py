@@ -90,6 +90,7 @@ _PROMPTS_APART = 3  # a copy of a prompt comes sooner: by the third after its fi
 _MOST_PLACES = _MOST_BEFORE = 20
 _MOST_REMEMBERED = 1_000
 _QUESTION_TOOL = "AskUserQuestion"
+_TASK_TOOLS = ("TaskCreate", "TaskUpdate", "TaskList")
 # Tools whose error messages Claude Code makes itself: others could print a refusal that nobody spoke.
 _TRUSTED_REFUSALS = ("ExitPlanMode", _QUESTION_TOOL, "Edit", "MultiEdit", "Write", "NotebookEdit", "TodoWrite")
 
@@ -124,6 +125,8 @@ class ClaudeSession(Session):
         self._title_rank = 0
         self._relocated_cwd: str | None = None
         self._spoken_in: set[str] = set()
+        # The agent's to-do list by the ids of its items; until an answer tells an item's id, that of the call.
+        self._tasks: dict[str, get.Json] = {}
         # The prompts came through the SDK; a person typed one, as the one sure sign says; a schedule fired.
         self._prompted: set[bool] = set()
         self._human = self._scheduled = False
@@ -220,6 +223,9 @@ class ClaudeSession(Session):
         for block in _results_in(value):
             text, failed = get.answer(block.get("content")), block.get("is_error") is True
             name = self._answer(block, text, failed=failed)
+            made_by, made = get.text(block, "tool_use_id"), get.mapping(value, "toolUseResult", "task")
+            if made_by in self._tasks:
+                self._tasks[get.text(made, "id") or made_by] = self._tasks.pop(made_by)
             answers = get.mapping(value, "toolUseResult", "answers").values()
             chosen = "\n".join(answer for answer in answers if isinstance(answer, str) and answer.strip())
             # The harness itself says that the person refused; else the tool could have printed those words.
@@ -243,11 +249,27 @@ class ClaudeSession(Session):
         if blocks is None:
             self.skip("bad-record")
         elif _is_of_model(value):
-            text, calls = "\n\n".join(get.block_texts(blocks)), asked_in(blocks, _CALL_BLOCKS)
+            text, calls = "\n\n".join(get.block_texts(blocks)), asked_in(map(self._with_tasks, blocks), _CALL_BLOCKS)
             self.speak(get.text(message, "id") or None, text, calls)
             for block in blocks:
                 if str(block.get("type")).endswith("_tool_result"):
                     self._answer(block, get.answer(block.get("content")))
+
+    def _with_tasks(self, block: get.Json) -> get.Json:
+        """Returns a call that changes one item of the to-do list, or asks for the list, with all of it, as `TodoWrite` and the
+        tools of other harnesses have it; any other block as it is."""
+        name, given = get.text(block, "name"), get.mapping(block, "input")
+        if name not in _TASK_TOOLS:
+            return block
+        task_id, status = get.text(given, "taskId"), get.text(given, "status")
+        if name == "TaskCreate" and len(self._tasks) < _MOST_REMEMBERED:
+            self._tasks[get.text(block, "id")] = {"content": get.text(given, "subject"), "status": "pending"}
+        elif status == "deleted":
+            self._tasks.pop(task_id, None)
+        elif known := self._tasks.get(task_id):
+            subject = get.text(given, "subject") or get.text(known, "content")
+            self._tasks[task_id] = {"content": subject, "status": status or get.text(known, "status")}
+        return {**block, "input": {"todos": [*self._tasks.values()]}}
 
     def _take_attachment(self, value: get.Json) -> None:
         attachment = get.mapping(value, "attachment")

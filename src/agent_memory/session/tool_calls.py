@@ -212,8 +212,9 @@ def _brief(name: str, arguments: Mapping[str, object]) -> str:
     todos = arguments.get("todos")
     questions = arguments.get("questions", [arguments] if "question" in arguments else None)
     if is_list(todos):
-        items = ((_text_in(item, "status") if is_object(item) else "", _text_in(item, "content")) for item in todos)
-        return "; ".join(f"[{status}] {content}" if status else content for status, content in items)
+        states = (_text_in(item, "status") if is_object(item) else "" for item in todos)
+        items = (_text_in(item, "content") or _text_in(item, "description") for item in todos)
+        return "; ".join(f"[{state}] {item}" if state else item for state, item in zip(states, items, strict=True))
     if is_list(questions):
         return "; ".join(map(_question, questions))
     if name in ("Grep", "Glob") and isinstance(arguments.get("path"), str):
