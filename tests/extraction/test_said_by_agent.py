@@ -72,6 +72,42 @@ def test_what_the_agent_wants_to_be_heeded_is_kept_whatever_else_it_lists() -> N
     assert (note.kind, note.title) == (Kind.LESSON, "The third library is copied and no program loads it")
 
 
+@pytest.mark.parametrize(
+    ("sentence", "title"),
+    [
+        (
+            "Added a `limits()` call to `load_cart()` so that `.cart/limits` is created by `shop init --quiet`.",
+            "Added a `limits()` call to `load_cart()` so that `.cart/limits` is created by `shop init --quiet`",
+        ),
+        (
+            "The new files pass `make check` (3 pre-existing pages fail formatting, untouched).",
+            "The new files pass `make check` (3 pre-existing pages fail formatting, untouched)",
+        ),
+        (
+            "The `stripe` client was built from its sources (`pip install -e .`) because the package of the index lacks the patches (cents).",
+            "The `stripe` client was built from its sources because the package of the index lacks the patches",
+        ),
+    ],
+)  # fmt: skip
+def test_of_a_changelog_the_line_that_says_why_makes_a_note_with_the_rest_beside_it(sentence: str, title: str) -> None:
+    rest = "- `shop/cart.py`: wrapper with `strength` and `offset`\n- `shop/demo.py`: a preview with two round buttons\n- `docs/cart.md`: a page with a table"
+    (note,) = notes(*work_on("add the limits", f"Done.\n\n{sentence}\n\nFiles:\n{rest}"))
+    assert (note.kind, note.title) == (Kind.LESSON, title)
+    assert "two round buttons" in note.body
+
+
+def test_what_an_answer_says_of_the_code_that_it_offers_to_change_is_over_with_the_change() -> None:
+    found = f"{EXPLAINED}\n\n**Want me to build a fixed version?** It takes a few minutes."
+    looked = (
+        user("Why do carts expire?"),
+        agent("", ToolCall("Read", "cart.py", "cart.py")),
+        tool("code"),
+        agent(found),
+    )
+    assert len(notes(*looked)) == len(notes(*looked, user("How long is a day?"), agent("24 hours."))) == 1
+    assert notes(*looked, *work_on("yes, and one day more", "Done.")) == ()
+
+
 def test_an_explanation_is_a_fact_of_low_importance() -> None:
     looked = (user("How do carts expire?"), agent("", ToolCall("Read", "src/cart.py", "src/cart.py")), tool("code"))
     (note,) = notes(*looked, agent(EXPLAINED))

@@ -42,7 +42,8 @@ from agent_memory.text.salience import content_terms, is_directive
 
 ANSWER_CHARS = 1_500
 _PASSING_LABEL = wording("passing_label")
-_PASSING = (Signal.HEDGE, Signal.NARRATION, Signal.MOMENTARY, Signal.CHANGELOG, Signal.SESSION, Signal.POINTS)
+_UNCLEAR = (Signal.HEDGE, Signal.NARRATION, Signal.POINTS)
+_PASSING = (*_UNCLEAR, Signal.MOMENTARY, Signal.CHANGELOG, Signal.SESSION)
 _FOR_NOW = re.compile(
     r"\b(?:current(?:ly)?|right now|today|at the moment|for now|so far|atualmente|agora|hoje)\b"
     r"|\bnow[.!]?$|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b",
@@ -51,6 +52,7 @@ _FOR_NOW = re.compile(
 """What is so at this moment, and what a commit is called."""
 _OPEN_LABEL = wording("open_label")
 _FLAGS = wording("flags")
+_OFFERS_WORK = wording("offers_work")
 _WHY = wording("why")
 _MEANT = wording("meant")
 _STILL_FAILS = wording("still_fails")
@@ -85,7 +87,10 @@ def agent_candidates(episode: Episode, later: Sequence[ToolCall], *, open_end: b
     closing = episode.closing
     if closing is None:
         return
-    if answer := _answer(episode.asked.text if episode.asked else "", closing, later):
+    # What it says of the code that it offers to change is over when that is done.
+    is_proposal = not episode.acted and any(_OFFERS_WORK.search(each) for each in prose_sentences(closing.text))
+    answer = _answer(episode.asked.text if episode.asked else "", closing, later)
+    if answer and not (is_proposal and later):
         yield answer
     if open_end and episode.worked:
         yield from filter(None, (_left_open(each, closing) for each in _sentences(closing)))
@@ -148,7 +153,8 @@ def _answer(asked: str, closing: Turn, later: Sequence[ToolCall]) -> Candidate |
     request, subject = content_terms(asked), Counter(term for each, _ in said for term in content_terms(each))
 
     def rank(sentence: str) -> tuple[bool, bool, int]:
-        title, terms = headline(sentence), content_terms(headline(sentence))
+        title = headline(sentence, with_reason=True)
+        terms = content_terms(title)
         return _lasts(title), _gives_a_reason(title), sum((subject[term] > 1) + (term in request) for term in terms)
 
     titles = [each for each in said if _tells(each[0]) and not _is_over(each[0], later)]
@@ -166,7 +172,8 @@ def _answer(asked: str, closing: Turn, later: Sequence[ToolCall]) -> Candidate |
 
 def _tells(sentence: str) -> bool:
     """Whether a sentence says by itself how something is, works or has to be done, or what was wrong."""
-    title = headline(sentence)
+    title = headline(sentence, with_reason=True)
+    explains = _gives_a_reason(title) or _tells_a_cause(sentence)
     return bool(
         title
         and "?" not in sentence
@@ -176,19 +183,19 @@ def _tells(sentence: str) -> bool:
         and not _WORKS.match(sentence)
         and not is_void(Sort.LESSON, title)
         and not (is_directive(sentence) and not _NORM.search(title))
-        and not any(shows(signal, title) for signal in _PASSING)
+        and not any(shows(signal, title) for signal in (_UNCLEAR if explains else _PASSING))
         and says_enough(title, 4)
         and (
             _FLAGS.match(sentence)
-            or ((names_in(title) or names_a_technology(title)) and (_lasts(title) or _tells_a_cause(title)))
+            or ((names_in(sentence) or names_a_technology(title)) and (_lasts(title) or explains))
         )
     )
 
 
 def _lasts(title: str) -> bool:
-    """Whether it is told in the present tense, and not of this moment."""
+    """Whether it is told in the present tense, and not of this moment or of a change."""
     prose = _QUOTED.sub("x", title)
-    passing = _FOR_NOW.search(title) or _AT_HAND.search(prose)
+    passing = _FOR_NOW.search(title) or _AT_HAND.search(prose) or shows(Signal.CHANGELOG, title)
     return _WORKS.search(prose) is not None and not (passing and not _NORM.search(prose))
 
 
