@@ -17,7 +17,7 @@ from agent_memory.session.queue import BACKFILL_EVENT, Context, InboxEntry, Outc
 from agent_memory.text.instants import DAY_MS
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, World, history, skipped, turns
 from stand_ins.scripted_agent import ScriptedAgent
-from stand_ins.temporary_records import TemporaryInbox, TemporarySessionMarks, TemporaryTombstones
+from stand_ins.temporary_records import TemporarySessionMarks, TemporaryTombstones
 
 
 @define
@@ -187,23 +187,6 @@ def test_a_damaged_mark_is_no_session_unseen_p6(past: Past) -> None:
     io = evolve(past.io(), marks=Damaged())
     plan = plan_backfill(io).unwrap()
     assert [each.sight for each in plan.sighted] == ["unreadable"]
-
-
-def test_a_full_disk_ends_it_and_the_next_one_goes_on_p5(past: Past) -> None:
-    past.session("s1", "one")
-    past.session("s2", "one", at_ms=NOON_MS + DAY_MS)
-    full = StoreIo("inbox", "write to", "ENOSPC", "No space left on device")
-
-    class FillsUp(TemporaryInbox):
-        def put(self, entry: InboxEntry) -> Result[str, Error]:
-            return Failure(full) if self.entries else super().put(entry)
-
-    past.world.inbox = FillsUp()
-    assert put_backfill(past.io(), past.plan()) == Failure(full)
-    assert len(past.waiting()) == 1
-    past.world.inbox = TemporaryInbox(past.world.inbox.root)
-    past.backfill()
-    assert len(past.waiting()) == 2
 
 
 def test_a_hostile_branch_or_directory_costs_the_context_and_not_the_session(past: Past) -> None:

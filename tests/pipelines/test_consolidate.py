@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from attrs import evolve
-from returns.result import Failure, Result, Success
 
 import one_change
-from agent_memory.errors import AgentTimedOut, Error, RecorderFailed, StoreIo
-from agent_memory.note.note import Harness, Kind, MemoryEntry, Meta, Status, StoredEntry
-from agent_memory.pipelines.consolidate import consolidate, take_up_deferred
-from agent_memory.recall.known_notes import KnownNotes, Near
-from agent_memory.recall.note_index import NoteIndex
+from agent_memory.errors import AgentTimedOut
+from agent_memory.note.note import Kind, MemoryEntry, Meta, Status, StoredEntry
+from agent_memory.pipelines.consolidate import take_up_deferred
 from agent_memory.rules.change import Change, max_changes
 from agent_memory.rules.plan import SessionRequest
 from agent_memory.rules.run import Run
-from agent_memory.rules.similarity import Subject
 from agent_memory.session.history import Role
-from agent_memory.text.ids import mint_id
 from one_change import write
 from pipelines.consolidate_world import (
     NOON_MS,
@@ -34,7 +29,6 @@ from pipelines.consolidate_world import (
     skipped,
     turns,
 )
-from stand_ins.dict_recorder import DictRecorder
 from stand_ins.scripted_agent import ScriptedAgent
 
 
@@ -84,74 +78,6 @@ def test_a_session_that_is_too_large_for_one_fetch_is_taken_up_again_until_it_is
     assert world.verdicts(run) == ["written", "written"]
     assert run.sentence == "1 session processed, 2 notes written"
     assert world.inbox.entries == {}
-
-
-def test_the_handoff_of_a_session_is_updated_in_place_as_it_grows(world: World) -> None:
-    world.agent.answers = [
-        entries(note("Where the lock work stands", "Asked: locks. Open: tests.", kind="handoff", turns=[1]))
-    ]
-    world.capture("s1", "Please write the locks")
-    world.run()
-    (handoff,) = world.listed()
-    assert handoff.meta.kind is Kind.HANDOFF
-    assert handoff.meta.expires_at_ms is not None
-
-    def renew(_request: object) -> str:
-        asked = world.agent.asked[-1]
-        assert asked.handoff_id == handoff.meta.id
-        return envelope(
-            asked, updates=[{"id": handoff.meta.id, "body": "Asked: locks. Done.", "turns": [2], "why": "done"}]
-        )
-
-    world.agent.answers = [renew]
-    world.capture("s1", "Please write the locks", "Thanks, the tests are done too")
-    run = world.run()
-    assert world.verdicts(run) == ["written"]
-    assert [each.meta.id for each in world.listed()] == [handoff.meta.id]
-    assert "Done." in world.store.read(handoff.meta.id).unwrap().body
-
-
-@pytest.mark.parametrize("state", ["load_queue", "fetch_history", "run_agent", "parse_output"])
-def test_p3_a_crash_costs_no_second_call(world: World, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert _after_crash_at(world, state, monkeypatch) == _straight()
-    assert len(world.agent.asked) <= (2 if state == "run_agent" else 1)
-
-
-class _Crash(BaseException):
-    """Ends the process, as it were: nothing in the project catches it."""
-
-
-def _after_crash_at(world: World, state: str, monkeypatch: pytest.MonkeyPatch) -> object:
-    world.capture("s1", "Remember that locks die with their holder")
-    checkpoint = world.runs.checkpoint
-
-    def crash(here: str, run: Run) -> Result[None, Error]:
-        checkpoint(here, run)
-        if here == state:
-            raise _Crash
-        return checkpoint(here, run)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(type(world.runs), "checkpoint", lambda _self, here, run: crash(here, run))
-        with pytest.raises(_Crash):
-            world.run()
-    world.run()
-    return _snapshot(world)
-
-
-def _straight() -> object:
-    world = World(ScriptedAgent([entries(note("Locks die with their holder", turns=[1]))]))
-    world.capture("s1", "Remember that locks die with their holder")
-    world.run()
-    return _snapshot(world)
-
-
-def _snapshot(world: World) -> object:
-    metas = [evolve(each.meta, updated_at_ms=0) for each in world.listed()]
-    marks = [each.unwrap() for each in world.marks.all()]
-    kept = world.kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()
-    assert kept is not None
-    return metas, marks, kept.turns, [*world.inbox.entries], len(world.inbox.processed)
 
 
 def test_a_note_whose_reply_passes_no_check_stays_pending_and_the_third_time_is_stored_whole_p9(world: World) -> None:
@@ -274,17 +200,6 @@ def test_an_entry_that_changed_meanwhile_stays_as_it_is_p8() -> None:
     assert (run.taken_up, world.runs.deferred().unwrap(), world.recorder.commits) == ((), (), [])
 
 
-def test_trouble_with_git_is_told_and_costs_no_change_p4() -> None:
-    world = world_of("a")
-    world.recorder = DictRecorder(RecorderFailed("git commit", 128, "the index is locked"))
-    world.runs.put_deferred((replace(world, "a", "New."),)).unwrap()
-    run = taken_up(world)
-    assert body_of(world, "a") == "New."
-    assert ["the index is locked" in each for each in run.warnings] == [True]
-    assert [each.id for each in run.taken_up] == [id_of("a")]
-    assert world.runs.deferred() == Success(())
-
-
 # -- likening ----------------------------------------------------------------------------------------------------------
 
 
@@ -324,15 +239,6 @@ def test_a_new_entry_links_to_the_note_about_the_same_and_another_does_not() -> 
     assert bodies == {"Bundling": f"{AGAIN}\n\nSee also: [[{known}]]", "Staging data": OTHER}
 
 
-def test_a_successor_does_not_link_to_what_it_takes_the_place_of() -> None:
-    known = mint_id("Build order", 1, ())
-    world = world_that_says(note("Bundling", AGAIN, turns=[1], supersedes=[known]))
-    assert put(world, "Build order", ORDER) == known
-    world.run()
-    assert all("[[" not in each.body for each in written(world, known))
-    assert [each.meta.title for each in world.listed()] == ["Bundling"]
-
-
 @pytest.mark.parametrize(
     ("body", "kind", "status", "is_stored"),
     [
@@ -349,26 +255,3 @@ def test_a_lesson_nobody_judged_is_stored_if_new(body: str, kind: Kind, status: 
     world.run()
     titles = {each.meta.title for each in written(world, known)}
     assert titles == ({"Bundling", "Staging data"} if is_stored else {"Staging data"})
-
-
-def test_a_link_to_a_lesson_that_was_not_stored_leads_to_the_one_that_is() -> None:
-    lesson = note("Bundling", AGAIN, kind="lesson", ref="a", turns=[3])
-    world = world_that_says(
-        lesson, note("Staging data", f"{OTHER} As in [[ref:a]].", turns=[2]), status=Status.CAPTURED
-    )
-    known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
-    world.run()
-    assert [each.body for each in written(world, known)] == [f"{OTHER} As in [[{known}]]."]
-
-
-def test_a_store_that_cannot_be_asked_ends_the_run_and_the_session_waits() -> None:
-    class Broken(KnownNotes):
-        def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> Result[tuple[Near, ...], Error]:
-            return Failure(StoreIo("topics", "list", "EIO", "broken"))
-
-    world = world_that_says(note("Bundling", AGAIN, turns=[1]))
-    run = Run("run-1", world.clock.at_ms, None, False)
-    assert isinstance(
-        consolidate(evolve(world.io(), known=Broken(world.store, NoteIndex(world.store.files))), run), Failure
-    )
-    assert len(world.inbox.entries) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from attrs import evolve
@@ -14,12 +14,12 @@ from agent_memory.pipelines.backfill import ask_again, plan_upgrades
 from agent_memory.pipelines.consolidate import steps
 from agent_memory.rules.plan import SessionRequest
 from agent_memory.rules.run import Run
-from agent_memory.session.history import History, Role, ToolCall, Turn
+from agent_memory.session.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.session.queue import SessionFile
 from agent_memory.text.instants import DAY_MS
 from pipelines.consolidate_world import CWD, NOON_MS, World, entries, history, note, skipped, turns
 from stand_ins.scripted_agent import ScriptedAgent
-from stand_ins.temporary_records import TemporaryKeptHistories
+from stand_ins.temporary_records import TemporaryKeptHistories, TemporarySessionMarks
 
 CLAUDE = Harness.CLAUDE_CODE
 GONE = HistoryUnavailable("s1", "the transcript is gone", is_missing=True)
@@ -115,6 +115,20 @@ def consolidated_by_builtin() -> World:
     return store
 
 
+def test_a_damaged_mark_is_told_and_hides_no_session_p6() -> None:
+    class Damaged(TemporarySessionMarks):
+        def all(self) -> Iterator[Result[SessionMark, Error]]:
+            yield Failure(StateCorrupt("state/sessions/x.json", ("no",)))
+            yield from super().all()
+
+    store = consolidated_by_builtin()
+    marks = Damaged()
+    for mark in store.marks.all():
+        marks.put(mark.unwrap()).unwrap()
+    plan = plan_upgrades(store.inbox, marks, store.store, store.clock).unwrap()
+    assert (len(plan.entries), ["state/sessions/x.json" in each for each in plan.warnings]) == (1, [True])
+
+
 def test_what_came_since_is_not_left_to_the_next_capture_when_it_cannot_be_read_now_p6() -> None:
     store = consolidated_by_builtin()
     upgraded(store)
@@ -194,15 +208,6 @@ def with_note() -> tuple[World, str]:
     store.run()
     (listed,) = store.listed()
     return store, listed.meta.id
-
-
-def test_a_session_that_grew_counts_no_entry_again() -> None:
-    store, id = with_note()
-    session_with(store, "s1", agent_turn(2, opens(id)))
-    store.run()
-    session_with(store, "s1", agent_turn(2, opens(id)), agent_turn(3, opens(id)))
-    store.run()
-    assert store.ledger.totals().unwrap()[id].count == 1
 
 
 def test_what_memory_counted_when_it_printed_it_is_not_counted_again() -> None:

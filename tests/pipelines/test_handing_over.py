@@ -135,11 +135,6 @@ class TestASessionByItsId:
         handing.kept.keep(history("s1", *ASKED)).unwrap()
         assert [turn.text for turn in handing.named("s1").unwrap().history.turns] == list(ASKED)
 
-    def test_a_transcript_that_cannot_be_understood_is_not_replaced_by_what_was_kept(self, handing: Handing) -> None:
-        handing.session("s1", HistoryUnreadable("s1", "it is no transcript"))
-        handing.kept.keep(history("s1", *ASKED)).unwrap()
-        assert isinstance(handing.named("s1").failure(), HistoryUnreadable)
-
 
 @define
 class Parts:
@@ -191,12 +186,6 @@ class TestTheNewestOfAPlace:
         handing.session("s2", nobody_asked("s2"))
         handing.session("s3", HistoryUnavailable("s3", "gone"))
         assert handing.newest().unwrap().handover.session_id == "s1"
-
-    def test_where_none_can_be_read_the_newest_trouble_is_told(self, handing: Handing) -> None:
-        handing.session("s1", HistoryUnreadable("s1", "older"))
-        newest = HistoryUnavailable("s2", "newer")
-        handing.session("s2", newest)
-        assert handing.newest() == Failure(newest)
 
     def test_a_session_is_tried_once_and_not_all_sessions_are(self, handing: Handing) -> None:
         handing.session("reached")

@@ -56,15 +56,6 @@ def test_the_inbox_tells_of_what_waits_and_of_the_newest_that_was_dealt_with(tmp
     assert list(Inbox(tmp_path / "nowhere").directories(2)) == []
 
 
-def test_malformed_files_in_the_inbox_name_no_directory_and_stay(tmp_path: Path) -> None:
-    inbox = Inbox(tmp_path)
-    waiting(inbox, 1, "/here")
-    broken = tmp_path / "inbox" / "broken.json"
-    broken.write_text("{")
-    assert [each.unwrap() for each in inbox.directories(10)] == ["/here"]
-    assert broken.read_text() == "{"
-
-
 def test_an_inbox_that_cannot_be_read_is_an_error_p6(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path)
     waiting(inbox, 1, "/here")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from agent_memory.capture.inbox_files import PROCESSED, Inbox
+from agent_memory.capture.inbox_files import Inbox
 from agent_memory.capture.inbox_json import parse_inbox_entry
 from agent_memory.care.tombstones import Tombstones
 from agent_memory.session.queue import InboxEntry, Trouble
@@ -30,10 +30,6 @@ class TemporaryInbox(Inbox):
         """What waits, by name."""
         paths = sorted((self.root / "inbox").glob("[!.]*.json"))
         return {path.name: parse_inbox_entry(path.read_text()).unwrap() for path in paths}
-
-    @property
-    def processed(self) -> list[str]:
-        return sorted(path.name for path in (self.root / PROCESSED).glob("*.json"))
 
     @property
     def troubles(self) -> list[Trouble]:
