@@ -89,6 +89,16 @@ class TestTold:
             assert f"Of kind {kind} is note number {number} here." in told
             assert f"Of kind {kind} is note number {number} of all." in told
 
+    def test_a_path_in_a_prompt_is_about_its_file_and_not_about_its_neighbours(self, memory: Memory) -> None:
+        memory.remembered("The exporter rounds up, in `cmd/lamp/cli/export.go`.", "--scope", HERE)
+        memory.remembered("Telemetry of the lamp CLI is off, see `cmd/lamp/cli/telemetry.go`.", "--scope", HERE)
+        for path in ("cmd/lamp/cli/hooks.go", "./cmd/lamp/cli/server/", "https://example.org/cmd/lamp/cli"):
+            assert ask(memory, f"Please repair {path}, it broke last week.") == ""
+        for number, named in enumerate(("cli/export.go", f"{memory.home}/lamp/cmd/lamp/cli/export.go:12")):
+            told = ask(memory, f"Look at {named}.", session=f"s-{number}")
+            assert "The exporter rounds up" in told
+            assert "Telemetry" not in told
+
     def test_a_section_tells_what_was_just_remembered_or_restored(self, memory: Memory) -> None:
         target = memory.home / "AGENTS.md"
         target.write_text("# Mine\n")

@@ -181,18 +181,33 @@ _ASKS = re.compile(r"\s*(?:what|which|where|when|who|how|why)\b|[^\n]*\?\s*\Z", 
 _LEAST_SHARE = 0.2
 _ENOUGH_IN_COMMON = 5
 
+_PATH = re.compile(r"(?<![\w/])(?:https?:)?[\w.~@+-]*(?:/+[\w@+-][\w.@+-]*)+/?")
+
 _EVERYDAY = frozenset(map(stem, read_table("agent_memory.recall", "words.txt").words("everyday")))
 
 
 def telling_terms(prompt: str) -> frozenset[str]:
-    """Returns the stems of a prompt that can connect it with a note."""
-    return content_terms(prompt) - _EVERYDAY
+    """Returns the stems of a prompt that can connect it with a note; of a path only the file's own name does, since half of
+    a repository's notes name some file in the same directories."""
+    return content_terms(_PATH.sub(lambda path: _names_in(path[0])[-1].partition(".")[0], prompt)) - _EVERYDAY
+
+
+def _names_in(path: str) -> list[str]:
+    """Returns the names in a path; `either/or` is a name by itself."""
+    names = [each for each in path.rstrip(".").split("/") if each]
+    return names if len(names) > 2 or "." in names[-1] else [path]
+
+
+def _files_in(prompt: str) -> list[str]:
+    """Returns for each path of a prompt an expression that finds its last directory and name."""
+    paths = map(_names_in, _PATH.findall(prompt))
+    return [rf"(?<![\w.-]){re.escape('/'.join(names[-2:]))}(?![\w/-]|\.\w)" for names in paths if len(names) > 1]
 
 
 def can_connect(prompt: str) -> bool:
     """Returns whether a prompt says enough to look for notes at all: `yes` and `continue` do not."""
     asked = telling_terms(prompt)
-    return len(asked) >= _least_in_common(prompt, asked)
+    return len(asked) >= _least_in_common(prompt, asked) or bool(_files_in(prompt))
 
 
 def _least_in_common(prompt: str, asked: frozenset[str]) -> int:
@@ -200,8 +215,11 @@ def _least_in_common(prompt: str, asked: frozenset[str]) -> int:
 
 
 def is_relevant(prompt: str, stored: StoredEntry) -> bool:
-    """Returns whether they have enough telling words in common: two, or the only one of a question, one of them in the note's
-    title, description or tags, or three anywhere; and, for a long prompt, a fifth of its words, or five."""
+    """Returns whether the note names a file of the prompt, or they have enough telling words in common: two, or the only one
+    of a question, one of them in the note's title, description or tags, or three anywhere; and, for a long prompt, a fifth of
+    its words, or five."""
+    if any(re.search(each, f"{stored.meta.title}\n{stored.body}") for each in _files_in(prompt)):
+        return True
     asked = telling_terms(prompt)
     least = _least_in_common(prompt, asked)
     meta = stored.meta
