@@ -84,8 +84,8 @@ def test_what_the_agent_wants_to_be_heeded_is_kept_whatever_else_it_lists() -> N
             "The new files pass `make check` (3 pre-existing pages fail formatting, untouched)",
         ),
         (
-            "The `stripe` client was built from its sources (`pip install -e .`) because the package of the index lacks the patches (cents).",
-            "The `stripe` client was built from its sources because the package of the index lacks the patches",
+            "The `stripe` client was built from its sources (`pip install -e .`) because the package of the index lacks our patches of 2026.",
+            "The `stripe` client was built from its sources because the package of the index lacks our patches of 2026",
         ),
     ],
 )  # fmt: skip
