@@ -99,6 +99,23 @@ class TestTold:
             assert "The exporter rounds up" in told
             assert "Telemetry" not in told
 
+    def test_no_words_are_told_twice(self, memory: Memory) -> None:
+        target = memory.home / "AGENTS.md"
+        memory.configure(agentsMd={"targets": [str(target)]})
+        said = ("The dev server listens on port 8081.", "The dev server listens on port 9999.")
+        ids = [memory.remembered(each, "--scope", "global") for each in said]
+        long = memory.remembered(f"{ZEBRA}\n\nIt waits for the reindexer.", "--scope", "global")
+        told = start(memory)
+        assert f"- {said[0]} ({ids[0]}" in told
+        assert f"- {said[1]} ({ids[1]}" in told, "a link to the other makes it no longer"
+        assert ids[0] in memory("read", ids[1]).out.rpartition("See also:")[2]
+        for each in (*ids, long):
+            memory("pin", each)
+        for text in (told, target.read_text()):
+            assert [text.count(each) for each in (*said, ZEBRA)] == [1, 1, 1]
+            assert "It waits for the reindexer." in text
+            assert "[[" not in text
+
     def test_a_section_tells_what_was_just_remembered_or_restored(self, memory: Memory) -> None:
         target = memory.home / "AGENTS.md"
         target.write_text("# Mine\n")

@@ -18,7 +18,7 @@ from agent_memory.recall.moment import unread_session
 from agent_memory.redaction.redact import redact
 from agent_memory.session.history import Role
 from agent_memory.text.instants import day_of
-from agent_memory.text.markdown import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, CheckBoxes, check_boxes
+from agent_memory.text.markdown import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, CheckBoxes, check_boxes, without_see_also
 from agent_memory.text.plain_text import clean_text, one_line
 from agent_memory.text.salience import is_directive
 
@@ -162,17 +162,20 @@ _SAID_BY = {
 
 
 def whole_note(stored: StoredEntry, more: str = "") -> str:
-    """Returns title as a heading, a line of facts that begins with the id, and the body. `more`, here and below,
-    is added to these facts."""
-    meta, body = stored.meta, redact(stored.body).text
-    first, _, rest = body.lstrip("\n").partition("\n")
-    if rest.strip() and first.startswith("#") and first.lstrip("#").strip() == meta.title:
-        body = rest  # a first heading that only repeats the title
-    return _whole(meta, more, neutral_body(body, TITLE_LEVEL + 1))
+    """Returns title as a heading, a line of facts that begins with the id, and what the note says besides. `more`, here and
+    below, is added to these facts."""
+    return _whole(stored.meta, more, neutral_body(redact(_said_besides(stored)).text, TITLE_LEVEL + 1))
+
+
+def _said_besides(stored: StoredEntry) -> str:
+    """Returns the body without a first line that repeats the title, and without ids at its end that name nothing."""
+    body = without_see_also(stored.body).lstrip("\n")
+    first, _, rest = body.partition("\n")
+    return rest if first.lstrip("#").strip() == one_line(stored.meta.title, MAX_TITLE_CHARS) else body
 
 
 def _whole(meta: Meta, more: str, body: str) -> str:
-    return f"{'#' * TITLE_LEVEL} {shown_title(meta)}\n\n{facts_line(meta, more)}\n\n{body}"
+    return f"{'#' * TITLE_LEVEL} {shown_title(meta)}\n\n{facts_line(meta, more)}\n\n{body}".rstrip()
 
 
 def brief_note(meta: Meta, more: str = "") -> str:
@@ -222,7 +225,7 @@ def passage_of(shown: Shown, branch: str = "", scope: str = "") -> Passage | Non
     if boxes.done and not boxes.open:
         return None
     whole = ""
-    if shown.whole and stored.body.strip() != meta.title:
+    if shown.whole and _said_besides(stored).strip():
         if boxes.open:
             lines = [f"- [ ] {neutral_line(redact(box).text, _BOX_CHARS)}" for box in boxes.open[:_MOST_BOXES]]
             more = len(boxes.open) - _MOST_BOXES
