@@ -16,6 +16,7 @@ from agent_memory.note.note import Listed, Source, Status, Tier, UnreadableFile,
 from agent_memory.recall.grounding import Grounding
 from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_shape import is_object, is_row
+from agent_memory.text.plain_text import shown_on_a_line
 
 if TYPE_CHECKING:
     from agent_memory.acts.review import Decided, ReviewItem
@@ -162,7 +163,7 @@ def error_document(error: Error) -> dict[str, Any]:
     from agent_memory.redaction.redact import redact  # only what fails pays for it
 
     details = {camel_case(key): value for key, value in error.facts.items()}
-    failure = {"error": {"code": error.code, "message": str(error), "details": details}}
+    failure = {"error": {"code": error.code, "message": shown_on_a_line(str(error)), "details": details}}
     redacted: dict[str, Any] = mapped_texts(failure, lambda text: redact(text).text)
     return redacted
 

@@ -166,9 +166,18 @@ class TestNarrowed:
     def test_to_nothing_is_said_on_stderr(self, memory: Memory) -> None:
         assert memory("list").err.startswith("memory: No notes yet. ")
         memory.remembered("The api listens on 8080.")
-        for words in (("--since", "2099-01-01"), ("--agent", "codex"), ("--offset", "1")):
-            done = memory("list", *words)
-            assert (done.code, done.out, done.err) == (0, "", "memory: No such notes.\n")
+        for words in (
+            ("list", "--since", "2099-01-01"),
+            ("list", "--agent", "codex"),
+            ("list", "--offset", "1"),
+            ("export", "jsonl", "--agent", "codex"),
+        ):
+            done = memory(*words)
+            assert (done.code, done.out, done.err) == (
+                0,
+                "",
+                "memory: No note matches. `memory list` shows all notes.\n",
+            )
         assert memory("list", "--agent", "codex", "--json").err == ""
 
 

@@ -52,6 +52,7 @@ CALLS = {
     "one note": (
         ("read", 2, "The following arguments are required: ID."),
         ("read id__zzzzzz", 20, MISSING),
+        ("read 'a\x1b[31m\n\u202eb'", 20, "There is no note a⟦U+001B⟧[31m ⟦U+202E⟧b."),
         ("read ../../etc/passwd", 20, "There is no note ../../etc/passwd."),
         ("edit id__zzzzzz", 20, MISSING),
         ("show --at nonsense", 2, "expected a commit, a period such as 30d"),
@@ -96,6 +97,11 @@ CALLS = {
         (f"capture --title {TOO_LONG} --body b", 30, "retrieval.title has 201 characters"),
         ("capture --title t --body b --session='-rf /'", 30, "retrieval.threadId is '-rf /'"),
         *((f"capture --harness amp --session='{id}'", 30, "threadId") for id in ("", "../x", "a b", "-x", TOO_LONG)),
+        (
+            "capture --harness claude-code --session s --transcript /etc/passwd",
+            30,
+            "outside the transcript directories",
+        ),
         ("capture --harness claude-code --session nope", 30, "nope"),  # it is nowhere, and not waited for
     ),
     "sessions": (
@@ -147,6 +153,7 @@ CALLS = {
         ("tags --all", 2, "--all goes with `memory tags accept` only."),
     ),
     "settings": (
+        ("config unset llm.prest", 2, "There is no setting 'llm.prest'. Did you mean llm.preset?"),
         ("setup vim --yes", 2, "no harness 'vim'"),
         ("uninstall vim --yes", 2, "no harness 'vim'"),
         ("generate-agents-md --target ''", 2, "memory: "),

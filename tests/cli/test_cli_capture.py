@@ -71,10 +71,12 @@ def test_a_note_is_redacted_and_cleaned_before_it_is_stored_p20(root: Path) -> N
 
 def test_sessions(root: Path) -> None:
     assert memory("--harness", "amp", "--thread-id", "T-1").returncode == 0
-    assert memory("--harness", "codex", "--session", "c-1", "--transcript", "t.jsonl").returncode == 0
+    transcript = root.parent / ".codex" / "sessions" / "t.jsonl"  # which may be written later
+    here = os.path.relpath(transcript)
+    assert memory("--harness", "codex", "--session", "c-1", "--transcript", here).returncode == 0
     assert {entry.retrieval for entry in inbox_of(root)} == {
         AmpThread("T-1"),
-        SessionFile("codex-session", "c-1", str(Path.cwd() / "t.jsonl")),
+        SessionFile("codex-session", "c-1", str(transcript)),
     }
 
 

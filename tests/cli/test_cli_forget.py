@@ -76,6 +76,8 @@ def test_a_session_is_forgotten_with_all_that_came_from_it_alone_p28(memory: Mem
     assert ".git objects" in left
     assert len(memory.notes()) == 1
     assert memory.log("%s")[0] == "forget: a session"
+    unknown = memory("forget", "--session", "never-seen", "--yes")
+    assert "git history" not in unknown.out, unknown
 
 
 def test_a_purge_leaves_nothing_of_it_anywhere_p28(memory: Memory) -> None:

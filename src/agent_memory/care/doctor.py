@@ -327,7 +327,7 @@ class Doctor:
         for use in unwrap(self.scopes()):
             if use.is_gone:
                 verb, new = ("merge", quote(use.now)) if use.now else ("rename", "NEW")
-                act = f"`memory scope {verb} {quote(use.scope)} {new}` moves them to its new place"
+                act = f"`memory scope {verb} {quote(use.scope)} {new}` tells memory where it is now"
                 words = f"This place is gone, and no session sees its {counted(use.notes, 'note')}; {act}"
                 yield of.GONE_PLACE.found(use.scope, words)
 

@@ -25,7 +25,7 @@ from agent_memory.cli.dialogue import first_of, open_here, short_age, time_until
 from agent_memory.documents import fields_of, health_document, statistics_document, use_document
 from agent_memory.results import unwrap
 from agent_memory.setup.schedule import JobHealth, in_words
-from agent_memory.text.plain_text import counted, first_few, one_line
+from agent_memory.text.plain_text import counted, first_few, one_line, shown_on_a_line
 
 if TYPE_CHECKING:
     from agent_memory.care.files import SecretSearch
@@ -63,7 +63,7 @@ def _doctor(arguments: argparse.Namespace, console: Console) -> int:
     fixed: dict[str, Any] = {}
     if arguments.fix:
         repair, report = unwrap(memory.repair(console.progress))
-        console.out(*(f"fixed: {sentence}" for sentence in _first(repair.did)))
+        console.out(*(f"fixed: {shown_on_a_line(each)}" for each in _first(repair.did)))
         console.warn(*_first(repair.failed))
         fixed = {"fixed": repair.did, "notFixed": repair.failed}
     else:

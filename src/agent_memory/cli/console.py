@@ -16,7 +16,7 @@ from agent_memory.documents import error_document
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.text.ids import normal_tag, split_tags
 from agent_memory.text.instants import DAY_MS, HOUR_MS, LAST_MS, ms_of
-from agent_memory.text.plain_text import one_line
+from agent_memory.text.plain_text import one_line, shown_on_a_line
 
 if TYPE_CHECKING:
     from agent_memory.rules.drafts import Expiry
@@ -140,7 +140,7 @@ class Console:
         self.out(*lines)
 
     def warn(self, *sentences: str) -> None:
-        for each in sentences:
+        for each in map(shown_on_a_line, sentences):
             if self._holds:
                 self._held.append(each)
             else:

@@ -11,7 +11,7 @@ from attrs import evolve
 from agent_memory.caller import caller_of
 from agent_memory.cli.console import Console, add_flag, scope_of, set_command
 from agent_memory.cli.dialogue import first_of, is_agreed, open_here, warn_unreadable
-from agent_memory.cli.list_and_read import add_filters, filter_of
+from agent_memory.cli.list_and_read import NO_MATCH, add_filters, filter_of
 from agent_memory.cli.runs import print_foreseen
 from agent_memory.documents import rows_of
 from agent_memory.errors import UsageInvalid
@@ -197,6 +197,8 @@ def _export(arguments: argparse.Namespace, console: Console) -> None:
     document = {"format": name, "path": path, "ids": ids, "left": dict(chosen.left), "text": text}
     said = f"Exported {counted(len(ids), 'note')} to {path}." if path else text
     console.answer(document, *([said] if said else []))
+    if not (said or console.json):
+        console.warn(NO_MATCH)
     console.warn(*(f"Left out: {counted(number, 'note')}, {reason}." for reason, number in chosen.left.items()))
     warn_unreadable(console, chosen.found.unreadable)
     console.warn(*filter(None, [format.hint]))

@@ -30,6 +30,8 @@ from agent_memory.text.plain_text import counted, one_line, with_hidden_shown
 
 # -- list -------------------------------------------------------------------------------------------------------------
 
+NO_MATCH = "No note matches. `memory list` shows all notes."
+
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
     """The options that say which notes are meant; `filter_of` reads them."""
@@ -93,7 +95,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
         nothing = "No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox."
         if arguments.archived:
             nothing = "The archive is empty."
-        console.warn(nothing if wanted == ListFilter() and not found.entries else "No such notes.")
+        console.warn(nothing if wanted == ListFilter() and not found.entries else NO_MATCH)
         console.warn(*memory.team_at(memory.cwd).untold)
     elif console.is_terminal:
         console.out(*_table_lines(console, shown, marks, len(found.entries), memory.clock.now_ms()))

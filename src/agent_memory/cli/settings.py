@@ -24,6 +24,7 @@ from agent_memory.files.root import INCOGNITO_VARIABLE, LOCAL_NAME, TEAM_DIRECTO
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
 from agent_memory.setup.config_files import (
+    Effective,
     TrustedConfig,
     TrustFile,
     change_own_config,
@@ -93,6 +94,13 @@ def _config(arguments: argparse.Namespace, console: Console) -> None:
 def _get(key: str, console: Console) -> None:
     effective = unwrap(load_config(os.environ, current_directory()))
     console.warn(*effective.warnings)
+    found = _setting(key, effective)
+    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    console.answer({"key": key, "value": found, "source": effective.source_of(key)}, text)
+
+
+def _setting(key: str, effective: Effective) -> Any:
+    """Returns the value in effect, without secrets; raises UsageInvalid if there is no such setting."""
     found: Any = _without_secrets(written(effective.config))
     known = [each for each, _ in leaves(found)]
     for part in key.split("."):
@@ -100,8 +108,7 @@ def _get(key: str, console: Console) -> None:
             hint = closest(key, known).rstrip() or "`memory config` shows them all."
             raise UsageInvalid(f"There is no setting {one_line(key, 80)!r}", hint)
         found = found[part]
-    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-    console.answer({"key": key, "value": found, "source": effective.source_of(key)}, text)
+    return found
 
 
 def _change(act: str, words: list[str], console: Console) -> None:
@@ -116,6 +123,8 @@ def _change(act: str, words: list[str], console: Console) -> None:
                 write_own_config(path, changed)
     else:
         is_changed = change_own_config(path, lambda document: _is_put(document, act, words, path))
+        if act == "unset" and not is_changed:  # an unknown key could only be in the file
+            _setting(words[0], unwrap(load_config(os.environ, current_directory())))
     console.answer({"path": path, "changed": is_changed}, f"{'Changed' if is_changed else 'Nothing changed in'} {path}")
 
 

@@ -420,7 +420,7 @@ def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
         sentences.append(
             "The git history is rewritten: every other clone still holds it, and `memory sync` waits for --after-purge."
         )
-    elif forgetting.has_history:
+    elif forgetting.has_history and forgetting.is_known:
         others, them = (", and so may kept histories", "them") if target.session is None else ("", "it")
         sentences.append(f"The git history of the store still holds it{others}; `--purge` rewrites {them}.")
     if target.session is not None:

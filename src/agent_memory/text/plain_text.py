@@ -105,6 +105,11 @@ def with_hidden_shown(text: str) -> str:
     return text if _HONEST.fullmatch(text) else re.sub(f"{_HIDDEN}|{_PRESENTATION}", spelled, text)
 
 
+def shown_on_a_line(text: str) -> str:
+    """Returns the same on one line: for messages, which quote file names, ids and what programs said."""
+    return with_hidden_shown(" ".join(text.splitlines()))
+
+
 def one_line(text: str, max_chars: int) -> str:
     """Returns the cleaned text on one line, white space collapsed, at most `max_chars` characters, cut with `…`."""
     line = " ".join(clean_text(text).split())
