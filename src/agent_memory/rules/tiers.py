@@ -134,6 +134,8 @@ def best_now(meta: Meta, now_ms: int) -> Tier:
 _SENTENCE = re.compile(r"\s*(?:[A-Z¿]|[^\x00-\x7f]).{12,}[\w`)][.!?。？！]\s*")
 """A line in a block of code that is prose."""
 _GAP = "[…]"
+_GOES_ON = ("…", "...", ")", "]", "'", '"', "’", "”")
+"""After one of these, small letters belong to the sentence before."""
 
 
 def why_not_nearer(meta: Meta) -> str:
@@ -211,7 +213,8 @@ def _told_of_line(line: str, meta: Meta) -> str:
         return line
     said, before = list[str](), ""
     for each in whole_statements(line):
-        if _is_untold(each, meta) or (before.endswith((":", "?")) and _is_untold(before, meta)):
+        goes_on = before.endswith(_GOES_ON) and each[:1].islower() and said[-1:] == [_GAP]
+        if goes_on or _is_untold(each, meta) or (before.endswith((":", "?")) and _is_untold(before, meta)):
             said += [] if said[-1:] == [_GAP] else [_GAP]
         else:
             said.append(each)
