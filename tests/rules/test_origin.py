@@ -51,20 +51,6 @@ def test_what_a_page_orders_is_external_however_it_is_cited(order: Claim) -> Non
         assert origin_of(order, cited, LAUNDERED) is Origin.EXTERNAL, cited
 
 
-def test_pages_searches_and_mcp_servers_are_foreign() -> None:
-    for tool in [
-        "WebFetch",
-        "WebSearch",
-        "mcp__docs__read",
-        "google_web_search",
-        "webfetch",
-        "web_search",
-        "docs__read",
-    ]:
-        said = session("user: Look at it.", "page: Uploads go to the north rack at night.", page=tool)
-        assert origin_of(claim("Uploads go to the north rack at night"), [1, 2], said) is Origin.EXTERNAL, tool
-
-
 @pytest.mark.parametrize(
     ("name", "brief", "path", "is_foreign"),
     [
@@ -90,7 +76,10 @@ def test_pages_searches_and_mcp_servers_are_foreign() -> None:
         ("Bash", "ssh mara@racks.example cat /opt/racks.toml", None, False),
         ("Bash", "sed -n '/start/,/end/p' README; cat > a.py << 'EOF' x = \"/opt/x\"", None, False),
         ("ReadMcpResourceTool", "docs://racks", None, True),
-        ("codesearch", "racks", None, True),
+        *(
+            (name, "racks", None, True)
+            for name in ("codesearch", "WebSearch", "google_web_search", "webfetch", "docs__read")
+        ),
         ("Read", "", "docs/setup.md", False),
         ("Read", "", "/tmp/build.log", False),
         ("Read", "", "/tmp/../opt/racks/README", True),

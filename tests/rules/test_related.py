@@ -5,10 +5,9 @@ from typing import Any
 
 from attrs import evolve
 
-from agent_memory.note.note import Harness, Listed, Meta, Sensitivity, Source, StoredEntry
+from agent_memory.note.note import Harness, Listed, Meta, Sensitivity, StoredEntry
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.rules.shown import (
-    MOST_SHOWN,
     catalog_of,
     choose_shown,
     ids_to_show,
@@ -57,25 +56,11 @@ def test_what_an_agent_did_counts_and_what_tools_returned_does_not() -> None:
     assert ids_to_show(rank_related(window("staging port", role=Role.TOOL), (PORTS,), REPO)) == ()
 
 
-def test_the_files_that_were_touched_and_the_title_of_the_session_count() -> None:
-    call = ToolCall("Edit", "", "releases/checklist.md")
-    assert ids_to_show(rank_related(window("", role=Role.AGENT, calls=(call,)), (OTHER, TESTS), REPO)) == (
-        OTHER.meta.id,
-    )
-    titled = evolve(window(""), title="Flaky tests")
-    assert ids_to_show(rank_related(titled, (OTHER, TESTS), REPO)) == (TESTS.meta.id,)
-
-
 def test_other_repositories_and_secret_entries_are_left_out() -> None:
     elsewhere = listed("id__else11", "Staging port", scope="github.com/other/x")
     secret = listed("id__secre1", "Staging port", sensitivity=Sensitivity.SECRET)
     everywhere = listed("id__every1", "Staging port", scope="global")
     assert ids(rank_related(window("staging port"), (elsewhere, secret, everywhere), REPO)) == [everywhere.meta.id]
-
-
-def test_entries_of_the_same_session_come_first_of_all() -> None:
-    own = evolve(OTHER, meta=evolve(OTHER.meta, sources=(Source(Harness.AMP, "s-1"),)))
-    assert ids(rank_related(window("staging server port"), (PORTS, own), REPO, "s-1")) == [own.meta.id, PORTS.meta.id]
 
 
 def test_a_catalog_holds_all_that_an_agent_may_know_of_and_the_related_first() -> None:
@@ -87,11 +72,6 @@ def test_a_catalog_holds_all_that_an_agent_may_know_of_and_the_related_first() -
         "id__newer1",
         OTHER.meta.id,
     ]
-
-
-def test_only_so_many_are_worth_reading() -> None:
-    many = {f"id__{n:06}": 1.0 for n in range(100)}
-    assert len(ids_to_show(many)) == MOST_SHOWN
 
 
 def test_what_is_far_behind_the_most_related_is_not_worth_reading() -> None:

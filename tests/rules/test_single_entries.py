@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
-import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import Kind, Origin, Sensitivity, StoredEntry, TierList, Usage
-from agent_memory.rules.findings import Finding, FindingKind
+from agent_memory.rules.findings import FindingKind
 from agent_memory.rules.shown import most_urgent_ids, note_chars
 from agent_memory.text.instants import DAY_MS
 from analysed_notes import FACTS, NOON_MS, found, kinds, note
@@ -75,7 +73,6 @@ class TestLinks:
 # -- nothing is wrong with a store in order: every false finding is read by somebody -----------------------------------
 
 
-AT_ODDS = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
 VARIED = (
     ("Staging server port", "The staging server listens on port 8080; the proxy in front of it adds TLS."),
     ("Production server port", "The production server listens on port 443. Port 80 only redirects."),
@@ -106,25 +103,10 @@ VARIED = (
 )
 
 
-def test_varied_notes_have_no_findings() -> None:
-    notes = [note(title, body, tags=("topic__parcels",)) for title, body in VARIED]
-    assert found(*notes).findings == ()
-
-
 def test_the_same_notes_and_one_that_is_wrong_have_one_finding() -> None:
     notes = [note(title, body, tags=("topic__parcels",)) for title, body in VARIED]
     wrong = note("Staging port", "The staging server listens on port 9090.", tags=("topic__parcels",))
     assert kinds(found(*notes, wrong)) == [FindingKind.CONTRADICTION]
-
-
-@pytest.mark.shared
-def test_187_notes_that_people_kept_do_not_contradict_each_other(shared: Path) -> None:
-    lines = (shared / "data/toon-retrieval-corpus.toon").read_text("utf-8").split("\n")
-    rows = [line.strip().split("|") for line in lines if line.count("|") >= 8 and not line.startswith("[")]
-    notes = [note(row[2].replace("-", " "), row[3], scope="global") for row in rows]
-    assert len(notes) > 150
-    analysis = found(*notes, facts=evolve(FACTS, now_ms=NOON_MS))
-    assert not {each.kind for each in analysis.findings}.intersection(AT_ODDS)
 
 
 # -- what holds for the analysis of any store --------------------------------------------------------------------------
@@ -225,25 +207,3 @@ def test_hostile_text_and_instants_raise_nothing(texts: list[tuple[str, str]], a
         for title, body in texts
     ]
     assert len(found(*notes).body_chars) == len({each.meta.id for each in notes})
-
-
-def pairs(findings: tuple[Finding, ...]) -> set[frozenset[str]]:
-    return {frozenset((a, b)) for each in findings for a in each.ids for b in each.ids if a < b}
-
-
-def test_planted_findings_in_a_large_store_are_found_and_no_others() -> None:
-    chance = random.Random(11)
-    words = [
-        "".join(chance.choices("bdfgklmnprst", k=2) + chance.choices("aeiou", k=2)) + str(n % 7) for n in range(900)
-    ]
-    words = [word.rstrip("0123456789") + chance.choice(["lo", "ra", "mi", "tu"]) for word in words]
-    store, planted = [], set()
-    for n in range(150):
-        subject = " ".join(chance.sample(words, 3))
-        body = " ".join(f"{' '.join(chance.sample(words, 9)).capitalize()}." for _ in range(4))
-        store.append(note(subject, f"{body} The {subject} limit is {chance.randint(2, 900)}."))
-        if n % 10 == 0:
-            store.append(note(f"{subject} settings", f"The {subject} limit is {chance.randint(1_000, 2_000)} now."))
-            planted.add(frozenset(each.meta.id for each in store[-2:]))
-    chance.shuffle(store)
-    assert pairs(found(*store).of_kind(FindingKind.CONTRADICTION)) == planted

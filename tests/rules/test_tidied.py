@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -16,19 +15,6 @@ from agent_memory.rules.tidied import chosen_tiers, due_archivings, surplus, tid
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored
 
 FILLERS = tuple(stored(f"Note {number}", f"Thing {number} stands on shelf {number}.") for number in range(12))
-
-
-def handoff(title: str, days_left: int, **fields: Any) -> StoredEntry:
-    return stored(title, kind=Kind.HANDOFF, expires_at_ms=NOW_MS + days_left * DAY_MS, **fields)
-
-
-def test_what_expired_is_due_with_the_day_and_left_to_that() -> None:
-    old, young = handoff("Old", -1), handoff("Young", 1)
-    request = request_of((*FILLERS, old, young))
-    assert due_archivings(request.live, request.analysis, NOW_MS).expired == (
-        Archive(old.meta.id, "it expired on 2026-02-12"),
-    )
-    assert tidied(request).actions == ()
 
 
 def test_what_a_person_has_undone_is_not_proposed_again() -> None:
@@ -158,20 +144,7 @@ def test_no_more_has_to_go_than_one_run_may_archive_p14() -> None:
     assert len(over(many, 1)) == max_changes(40) == 10
 
 
-def test_the_reason_names_the_cap_and_the_number() -> None:
-    request = request_of(NOTES)
-    (finding, *_) = surplus(
-        request.live, request.analysis.body_chars, {}, max_entries=7, max_chars=None, max_by_kind={}, now_ms=NOW_MS
-    )
-    assert finding.reason.startswith(
-        "limits.maxEntries is 7 and there were 8 live notes; it is among those that matter"
-    )
-
-
 # -- what the built-in would put in front of every agent ---------------------------------------------------------------
-
-
-SHOP, LAMP = "github.com/acme/shop", "github.com/acme/lamp"
 
 
 def tier_of(entry: StoredEntry, *others: StoredEntry, **fields: object) -> Tier:
@@ -241,10 +214,3 @@ def test_what_is_pinned_comes_first_then_what_matters_then_the_newest() -> None:
     pinned = stored("Pinned", pinned=True, promoted_by="person", importance=Importance.LOW)
     tiers = chosen_tiers(request_of((old, new, matters, pinned)), ())
     assert tiers.hot == (pinned.meta.id, matters.meta.id, new.meta.id, old.meta.id)
-
-
-def test_tiers_are_those_of_the_store_once_the_actions_are_done() -> None:
-    first, twin, gone = (stored(f"Lesson {number}", kind=Kind.LESSON) for number in range(3))
-    merges = (Merge((first.meta.id, twin.meta.id), "Lesson", first.body),)
-    over = Finding(FindingKind.SURPLUS, (gone.meta.id,), "limits.maxEntries is 2")
-    assert chosen_tiers(request_of((first, twin, gone), [over]), merges) == TierList((first.meta.id,))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from attrs import asdict, evolve, frozen
 from hypothesis import given, settings, strategies as st
@@ -167,15 +166,3 @@ def test_what_is_not_opened_would_not_be_touched(entries: list[StoredEntry]) -> 
     opened = {id for each in analysis.of_kind(FindingKind.DUPLICATE) for id in each.ids}
     few = evolve(request, shown=tuple(each for each in entries if each.meta.id in opened))
     assert tidied(few) == tidied(request)
-
-
-def planted(**fields: Any) -> list[StoredEntry]:
-    return [stored(f"Title {number}", BODIES[number % 5], **fields) for number in range(10)]
-
-
-def test_a_store_where_everything_is_twice_has_everything_once() -> None:
-    state, plans = settled(state_of(planted()))
-    assert sorted(each.body for each in state.live.values()) == sorted(BODIES)
-    assert len(plans) > 2
-    assert all(len(each.meta.aliases) == 2 for each in state.live.values())
-    assert set(state.tiers.hot) | set(state.tiers.warm) <= set(state.live)
