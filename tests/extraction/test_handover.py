@@ -23,17 +23,6 @@ def history(*turns: tuple[Role, str], at_ms: int = NOW_MS) -> History:
     return History(Harness.CODEX, "0199-a", numbered, cwd="/srv/har bour", branch="main")
 
 
-def test_a_session_in_which_nobody_asked_for_anything_has_none() -> None:
-    assert handover_of(history(), NOW_MS) is None
-    assert handover_of(history((Role.AGENT, "Hello."), (Role.TOOL, "output")), NOW_MS) is None
-
-
-def test_a_request_of_few_words_is_told_in_them() -> None:
-    handover = handover_of(history((Role.USER, "go on"), (Role.AGENT, "Yes.")), NOW_MS)
-    assert handover is not None
-    assert handover.handoff.asked == ("Go on",)
-
-
 def test_the_last_words_are_those_of_a_young_session_that_was_cut_off() -> None:
     asked = (Role.USER, "Please repair the pier lamp.")
     cut_off = handover_of(history(asked, (Role.TOOL, "page")), NOW_MS)
@@ -83,12 +72,6 @@ def test_nothing_of_it_is_learnt_from_who_was_given_it_p26(said: str) -> None:
     text = handover_text(handover)
     assert (text.count(CONTEXT_START), text.count(CONTEXT_END)) == (1, 1)
     assert "lamp" not in without_own_text(f"before {text} after")
-
-
-def test_it_is_opened_where_it_took_place() -> None:
-    command = resume_command(Harness.CLAUDE_CODE, "5f2c", "/srv/my shop")
-    assert command == "cd '/srv/my shop' && claude --resume 5f2c"
-    assert resume_command(Harness.CODEX, "5f2c", None) == "codex resume 5f2c"
 
 
 @settings(max_examples=80)

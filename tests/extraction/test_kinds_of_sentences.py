@@ -21,17 +21,13 @@ BEFORE = (
     "said",
     [
         "so you remember next time, the CI runner has no docker socket", "FYI: prod is on Postgres 13, staging on 15.",
-        "heads up - the nightly job locks the invoices table from 2 to 3",
         "that is not correct, we don't store totals as floats here, they are integer cents",
         "No, that's wrong: the port is 8080, not 3000.", "nope, not floats but integer cents for all the totals",
-        "the port is 8081, not 8080", "Migrations must never be edited after they were merged.",
         "no semicolons in the frontend code, use prettier defaults", "don't use any type in typescript files",
         "I don't like that we swallow the exception in the worker",
         "you should not be editing files in the main workspace", "You shouldn't push anything to the main branch.",
-        "The closing heredoc delimiter should always be on it's own line",
         "never write 'TODO' or the users' names in a commit",
         "we deliberately don't cache prices because they change hourly",
-        "the retries are off on purpose, the gateway already retries",
         "we're going with the outbox table because it survives restarts",
         "The error message should name the file and the line, not just the code.",
         "the build was failing because node 18 is too old for vite 6",
@@ -52,27 +48,12 @@ def test_what_people_say_in_plain_words_makes_one_note_in_which_they_are_quoted(
         "image: mysql:8.0 container_name: shop_db restart: always environment: - MYSQL_DATABASE=shop",
         "build: ./shop restart: always ports: 8080", "can you check whether the worker should retry?",
         "what should the timeout be?", "I think it should work now", "the tests should pass now",
-        "make sure all tests pass", "maybe we should use a queue",
-        "I guess we ensure the directory is there at the start", "something small must be off in the deployment",
         "don't touch the parser for now", "don't change the header in this PR", "remove that, we don't need it",
-        "put it in the config file", "we already have this", "At line 576 the manager is created but never used",
         "the header is too big", "I want you to implement the export", "tell me about the places where we always retry",
-        "nothing changed", "The script must be whole and name the right file.'",
-        "What I want you to do, and every time this happens, it should be in the script",
-        "we must make the best entry on all fronts please review and give me your opinion",
-        "Like Amelia, when you say spawn, always spawn into the writer", "always do your best work",
         "we must finish the importer today", "use the blue one instead",
-        "you should not be seeing errors in the console", "why does the importer run twice? don't write code",
-        "yes, always show the guest", "Let's see the retry of the importer. do not add fixtures to the seeds.",
-        "When I paid half of the invoice, the invoice disappeared and we only see new ones",
         "For example, we always buy the paper in the shop around the corner",
-        "Let's dig deeper until the root cause is clear",
-        "From now on I am only giving instructions and testing the importer",
-        "The summary must focus on the open orders:",
         "the ledger should be the source of truth for building this feature",
-        "no, please mark 5.5 and its parent as done",
         "Moreover, update the importer so that instead of reading rows, we read pages",
-        "great, now i want you to re-study the importer and don't change logic, just add comments",
     ],
 )  # fmt: skip
 def test_questions_guesses_requests_and_passing_remarks_make_none(said: str) -> None:
@@ -120,10 +101,7 @@ def test_what_the_agent_found_or_left_open_makes_one_note(closing: str, kind: Ki
         "Added `foo.py` with a helper for the `Cart`.",
         "Now `total()` returns cents.",
         "Refactored `Cart` to use `Decimal`.",
-        "The agent verified `Cart` because it was asked to.",
         "Let me know if you want me to change `Cart` because it is slow.",
-        "If you'd rather keep `Cart`, that must be said because it is small.",
-        "You can run `make dev` to see the `Cart`.",
         "I kept the old `parse()` because three plugins still import it.",
         "**Next steps:** move `Cart` to the shared package.",
         "I couldn't run the integration tests because Docker isn't available here.",
@@ -147,19 +125,6 @@ def test_what_is_undone_later_makes_no_note() -> None:
     assert notes(*switched, *work_on("run the tests", gone)) == ()
 
 
-def test_what_the_person_only_wants_confirmed_counts_where_it_is() -> None:
-    said = user("the exporter should not lock the table of totals, should it?")
-    assert [note.kind for note in notes(*BEFORE, said, agent("Right, it only reads."))] == [Kind.DECISION]
-    assert notes(*BEFORE, said, agent("No, it locks two tables.")) == ()
-
-
-def test_an_option_that_gives_way_to_another_makes_no_note() -> None:
-    offer = agent("1. **Cache**: keep the totals in memory.\n2. **Table**: keep the totals in a table of their own.")
-    chosen = (*BEFORE, offer, user("Let's go with option 1, it is simple."))
-    assert [note.kind for note in notes(*chosen, agent("Done."))] == [Kind.DECISION]
-    assert notes(*chosen, agent("Done."), user("hm, take option 2 after all"), agent("Done.")) == ()
-
-
 @pytest.mark.parametrize(
     "pasted",
     [
@@ -178,17 +143,6 @@ def test_an_option_that_is_the_next_step_of_the_session_makes_no_note() -> None:
     assert notes(*BEFORE, offer, user("Option B please"), agent("Done.")) == ()
 
 
-def test_a_question_is_no_option() -> None:
-    asked = agent(
-        "1. Should the totals stay in one table?\n2. Shall we cycle through the carts of each guest, or show a space?"
-    )
-    assert notes(*BEFORE, asked, user("I like option 2, left most"), agent("Done.")) == ()
-
-
-def test_an_option_without_its_text_makes_no_note() -> None:
-    assert notes(*BEFORE, user("let's go with option 2 because it is faster")) == ()
-
-
 def test_a_list_under_a_heading_that_says_what_it_is_counts_as_a_whole() -> None:
     asked = "Rework the importer.\n\nRequirements:\n- Rows without an id are skipped.\n- Progress goes to stderr.\n"
     (note,) = notes(user(asked))
@@ -196,23 +150,9 @@ def test_a_list_under_a_heading_that_says_what_it_is_counts_as_a_whole() -> None
     assert note.kind is Kind.CONVENTION
 
 
-def test_items_that_do_not_say_what_they_are_about_are_no_notes() -> None:
-    listed = "Write an outline.\n\nRequirements:\n- Must avoid details of the storage\n- Must support many accounts"
-    assert notes(*BEFORE, user(listed)) == ()
-
-
 def test_items_that_name_work_to_be_done_are_requests() -> None:
     listed = "Add the page.\n\nRequirements:\n- Serve the carts from the root as Markdown.\n- Publish the totals at each address of the shop."
     assert notes(*BEFORE, user(listed)) == ()
-
-
-def test_a_list_that_lost_its_marks_is_still_one() -> None:
-    asked = (
-        "Improve these flaky tests?\n\nFindings\nThe upload test failed because Windows held the archive open.\n"
-        "The cleanup left the demo plugin in the shared configuration.\n"
-        "Expected behavior\nCleanup tolerates locked files without sleeping in tests.\n"
-    )
-    assert [note.kind for note in notes(user(asked))] == [Kind.CONVENTION, Kind.LESSON]
 
 
 def test_in_the_middle_of_a_long_paste_only_what_stands_under_such_a_heading_counts() -> None:
@@ -246,48 +186,19 @@ def test_an_agent_that_edits_by_its_shell_has_worked_too() -> None:
     assert len(notes(user("rename it"), agent("", edit), tool("ok"), closing)) == 1
 
 
-def test_a_review_that_was_pasted_is_no_lesson_of_the_person_s() -> None:
-    review = "Turns out the cart loader never takes the lock because `load_cart` is called twice."
-    assert [note.kind for note in notes(user(f"Look at this.\n\n{review}"))] == [Kind.LESSON]
-    assert notes(user(f"evaluate this feedback from copilot:\n\n{review}")) == ()
-    assert notes(user(f"Got this comment from a reviewer, what say you?\n\n{review}\n\n{review}")) == ()
-
-
 @pytest.mark.parametrize(
     "asked",
     [
         "reduce duplicated code around `load_all` and `load_one`, we don't want two ways of doing almost the same",
         "The order page should list the newest orders.", "the helper should move to `carts.py`", "We don't want a cap.",
-        "For starters, this should not be an error but a warning.",
-        "ok now that we know it lives in handlers.ts, implement the fix like the other one",
         "No, I'll fix the password manager.", "make a note of this in the sharing phase",
-        "no its not on main, since the other one was merged before already",
-        "users should be able to export their orders as CSV", "not that preview box, but the one in the docs",
         "no, that's not right. you just added a new line to the docs.",
-        "no, lets rebuild the carts by looking at the logs of the importer",
-        "DO NOT WRITE ANY CODE OR RUN ANY COMMANDS.", "I only wanted you to create a task, not work on it",
         "make sure you never do this again",
-        "let's go with the outbox, but make sure to note the drift in the docs so that it can be read",
-        "I don't want to paint by accident when I change a field", "let's go with carts.db",
         "let's not add another dependency for the export", "we don't need any of the description at the top",
-        "I don't need to handle this feature", "I didn't need the change to `cart.py`, I reverted your suggestion",
-        "we should make it even more complete, adding the new carts", "And I prefer deliberate context providing.",
         "`cart.py` should not be clickable", "the example script that is generated lives in the docs",
-        "let's fix the encoding, then go back to fuzzy matching later", "remember later and I want the page first",
         "Please rework the order page. The totals should not be rounded there.", "No, we're not ready for a schema",
-        "the field takes a flag, but in the future may support richer values",
-        "No man... the fix is to move the carts, not the comment",
-        "Also make a note so we don't forget the loop that could be part of the project",
-        "though that may not clear the carts of guests",
-        "Next up, I like the animations of the carts, but they need to be a little bit more subtle",
-        "I now have the issue again, that the cart failed because the token expired",
         "nah you can always ask the ledger for what is in a cart",
         "follow up: what can we use for the carts (an index?)",
-        "log an issue for the carts of guests, we will come back to it later",
-        "the total of a branch doesn't exist until we do the summary of orders later",
-        "the issue was that I had local files in the cart so it couldn't switch",
-        "i do also want to count the bounced mails, in other words, all that went out",
-        "the page is only showing carts, it should also show orders",
         "a rule should appear as a rule of the shop, not just as a rule",
     ],
 )  # fmt: skip
@@ -300,12 +211,8 @@ def test_a_request_that_was_carried_out_is_no_note(asked: str) -> None:
     [
         "Left the `resume` column alone: its examples are a curated subset.",
         "Kept `Cart` synchronous rather than a task.",
-        "My bet is that the `Cart` comms break, the root cause is the `tauri://` origin.",
-        "The root cause: `publish()` now passes `kind` to `create()`, the test was missing it.",
         "The doc comment of `Cart` now explains why guests are deliberately excluded, since they have no id.",
         "The new `watch` returns the last error, which means the caller gets one.",
-        "The three failures in `test_billing.py` are pre-existing and unrelated to this change.",
-        "Local search respects it (`find_cart`), but the lint passes and `find_order` is never checked.",
         "My first draft of the `Cart` test failed because `tmp` is a symlink.",
         "**Issue:** `Cart` asks twice for the same price.",
     ],

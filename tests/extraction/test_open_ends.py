@@ -8,8 +8,6 @@ from agent_memory.extraction.extract import extracted
 from agent_memory.note.note import Kind
 from conversations import MUCH_LATER_MS, agent, history, notes, user, work_on
 
-OFFER = "**Option A: cursor pages**\n\nfast\n\n**Option B: numbered pages**\n\nsimple\n\nWhich one do you prefer?"
-
 
 @pytest.mark.parametrize(
     "closing",
@@ -71,12 +69,6 @@ def test_it_is_not_done_because_the_agent_says_that_it_is_left_to_do(closing: st
 )
 def test_what_the_agent_suggests_to_do_next_makes_no_note(closing: str) -> None:
     assert notes(*work_on("The cart total is wrong for guests.", closing)) == ()
-
-
-def test_a_choice_that_was_made_is_not_open() -> None:
-    said = (user("can you page the order list?"), agent(OFFER), user("option B"))
-    (note,) = notes(*said)
-    assert (note.kind, note.title) == (Kind.DECISION, "Numbered pages: simple")
 
 
 def test_nothing_is_open_at_the_end_of_a_window_that_is_not_the_last() -> None:

@@ -30,16 +30,8 @@ EXPLAINED = (
             "SQLite stores a decimal as text unless the column is numeric",
         ),
         (
-            "Fixed. The issue was that `Cart.total` cached the price. The cache of Werkzeug keeps no type, so that every value returns as text.",
-            "The cache of Werkzeug keeps no type, so that every value returns as text",
-        ),
-        (
             "The query failed because Postgres only uses the index of `orders` where the query names the month.",
             "The query failed because Postgres only uses the index of `orders` where the query names the month",
-        ),
-        (
-            "The webhook failed because `nginx` needs `underscores_in_headers` for such names.",
-            "The webhook failed because `nginx` needs `underscores_in_headers` for such names",
         ),
         (
             "The lookup failed. The root cause: `redis` is keyed by `host:port`, but the client splits it, and the lookup only used `host`.",
@@ -170,10 +162,8 @@ def test_what_is_said_in_a_chat_without_tools_is_general_knowledge_but_in_aider(
     "objection",
     [
         "No, it still fails.",
-        "that didn't work",
         "Continua a falhar.",
         "but why do we need this at all?",
-        "I get another error at the second start.",
         "let the root cause of `total()` be, where is the price stored?",
     ],
 )

@@ -163,28 +163,10 @@ def test_an_answer_to_a_question_about_the_thing_is_a_decision(question: str, an
     assert not any("had asked" in note.body for note in found)
 
 
-def test_the_answers_on_offer_are_no_part_of_the_question() -> None:
-    question = "How should the totals of a cart be rounded?"
-    asked = answered(f"{question} (Half even (Recommended) | Half up)", "Half even", f'"{question}"="Half even"')
-    found = notes(user("Plan the carts."), *asked, agent("Noted."))
-    assert [note.title for note in found] == [f"{question} Half even"]
-
-
-def test_an_answer_that_the_agent_says_is_replaced_later_makes_no_note() -> None:
-    chosen = answered("How should the totals of a cart be rounded?", "Half even", "Half even")
-    done = "`round_up` replaces the old half even rounding."
-    assert notes(user("Plan the carts."), *chosen, agent("Noted."), *work_on("One cent is lost.", done)) == ()
-
-
 def test_answers_that_came_in_another_order_than_the_questions_make_no_note() -> None:
     questions = "How many carts may a guest keep?; Should a guest be able to merge two carts?"
     told = '{"answers":{"merge":{"answers":["Yes, all"]},"keep":{"answers":["10 carts"]}}}'
     assert notes(user("Plan the carts."), *answered(questions, "Yes, all\n10 carts", told), agent("Noted.")) == ()
-
-
-def test_what_the_person_says_in_place_of_an_answer_is_none() -> None:
-    asked = answered("How many carts may a guest keep?", "push the branch", "The user cancelled.")
-    assert notes(user("Plan the carts."), *asked, agent("Pushed.")) == ()
 
 
 def test_the_later_wording_of_one_wish_stands_alone() -> None:
@@ -246,39 +228,6 @@ def test_what_an_assistant_of_another_session_said_is_nobodys_rule_p19(answer: s
     assert notes(user(f"{answer}\n\nWe always store money as integer cents.")) == ()
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "can you reduce the duplicated code in the two loaders?",
-        "reduce the duplicated code around load_cart and load_order, they seem to do almost the same",
-        "Add a test to ensure that source and target must not be the same cart.",
-        "just remove the old export from the commit, we don't need to keep it",
-        "create a branch so we only have the cart in it",
-        "no, move the helper to the cart module",
-        "On bullet 2, the total should never be rounded.",
-        "if the shop merges the carts then the deletion should be handled by the shop right",
-        "In CART.md\nreorder the lists. Do not change content of list items.",
-        "but @CartDialog.tsx should go away since it is not being used, right?",
-        "The height of the cart box should be smaller so that it fits the screen",
-        "I don't want any wrong totals there, remove them",
-        "Fix the rounding of the totals. Don't forget to branch off main and not off the branch of the carts.",
-        "Implement the totals as three slices. Each slice must be deployable by itself.",
-        "we shouldn't keep the cyan if there's no cyan in the cart you know what i mean",
-        "i don't want tiny totals..in fact..we can make the carts bigger",
-        "I would only round in the build for the shop, and never in the carts of the guests, unless it is slow.",
-        "The last one that was merged should follow the order of the cart as well.",
-        "Keep in mind, let's keep the doc of the cart simple and short.",
-        "<!-- review --> Use the state of the repository as the source of truth, not the summary of the carts.",
-        "Also show the total of each month. Keep in mind that carts can have amounts.",
-        "Please keep in mind the long term vision defined in the two planning files.",
-        "Can you show me how to rewrite the history? Please don't write out secrets, use placeholders.",
-    ],
-)
-def test_a_request_that_was_carried_out_is_no_rule(said: str) -> None:
-    done = "Done. `load_cart` now calls `load_order` for the shared fields and only adds the discounts."
-    assert notes(*work_on("Look at the cart.", "I looked at it."), *work_on(said, done)) == ()
-
-
 def test_a_routine_is_told_with_the_files_that_it_took_and_not_with_what_it_was_said_of() -> None:
     said = "added new component @registry/chip.tsx update docs and demo, then run pnpm fix"
     (note,) = notes(*work_on(said, "Done."))
@@ -328,11 +277,6 @@ def test_a_person_who_speaks_of_what_is_returned_or_written_is_no_program(rest: 
     assert note.title == "We always store money as integer cents"
 
 
-def test_what_the_person_says_before_and_behind_a_review_is_theirs() -> None:
-    (note,) = notes(user(f"{REVIEW}\n\nWe never lock the carts of guests."))
-    assert note.title == "We never lock the carts of guests"
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -342,11 +286,6 @@ def test_what_the_person_says_before_and_behind_a_review_is_theirs() -> None:
         "Remember the last tab in the settings page.", "não, obrigado", "Lembras-te do problema de ontem?",
         "let's keep it simple for now", "Option 1 does not work since the hash can change.",
         "I don't need to see the code for now.", "could we summarise the options and what we went with?",
-        "the flag is hidden, so the loader returns early and never executes the default", "",
-        "remember this is a solid prototype of the cart", "not as a comment, but as a document attached to the cart",
-        "Lets reorient the cart so that it is clear what the user should do", "ugh I don't want totals and tabs",
-        "For each cart, let me paste in a picture if I don't like any of the totals.",
-        "I don't want the test to be that I run a script, I want to test running the cart.",
         "what do you think of this page?\n\nReleases need the plain script, not the signed one.",
     ],
 )  # fmt: skip
@@ -439,10 +378,7 @@ def test_a_statement_with_a_removed_secret_is_left_out() -> None:
         "The banner is white, not using the theme.",
         "The discount is tested for one item, not for a list.",
         "The header should be blue since the logo is.",
-        "If none is given, always freeze the first column.",
-        "Let's use a message on the console after we switched the table.",
         "Would it be possible to keep the history always closed?",
-        "Do you even try and remember this is a typed project",
     ],
 )
 def test_what_is_said_of_the_thing_at_hand_makes_no_note_once_it_was_done(said: str) -> None:
@@ -467,15 +403,6 @@ def test_a_sentence_that_leads_into_code_is_no_title() -> None:
         ),
         ("in cloud mode the order page should not show the picker", "In cloud mode the order page should not show"),
         (
-            "This is not correct. The import needs the ledger, not the raw file.",
-            "The import needs the ledger, not the raw",
-        ),
-        (".carts should live in the data folder", ".carts should live in the data folder"),
-        (
-            "uhh... we're not concerned about carts of the old shop",
-            "We're not concerned about carts of the old",
-        ),
-        (
             "Make the links relative -- I prefer not to have my home directory all over the docs.",
             "I prefer not to have my home directory all over the docs",
         ),
@@ -484,11 +411,6 @@ def test_a_sentence_that_leads_into_code_is_no_title() -> None:
             "dont open a pull request for every fix, collect them",
             "Dont open a pull request for every fix, collect them",
         ),
-        (
-            "we dont need backward compatibility, nobody uses the beta",
-            "We dont need backward compatibility, nobody uses",
-        ),
-        ("we should not touch the ssh config of the machine", "We should not touch the ssh config of the machine"),
         ("Every example needs an offline fixture next to its script", "Every example needs an offline fixture next to"),
     ],
 )
