@@ -49,23 +49,6 @@ def shown(text: str) -> dict[str, int]:
 
 
 class TestChosen:
-    def test_many_are_told_in_a_line_each_before_one_is_told_whole(self) -> None:
-        many = [passage(section, number, 60) for section in ("decisions", "facts") for number in range(30)]
-        injection = assemble(many, start_profile(1_000), more=7)
-        counts = shown(injection.text)
-        assert counts["Decisions"] >= counts["Facts"] > 5
-        assert injection.shortened == len(injection.ids) < 60
-        assert injection.left_out == 60 - len(injection.ids) + 7
-
-    def test_what_is_left_goes_to_the_best_whichever_section_they_are_of(self) -> None:
-        facts = [passage("facts", number, 200) for number in range(12)]
-        injection = assemble(facts, start_profile(2_000))
-        counts = shown(injection.text)
-        assert counts["Facts"] > 30
-        assert injection.ids == tuple(each.id for each in facts)
-        assert facts[0].whole.rstrip() in injection.text
-        assert facts[-1].whole.rstrip() not in injection.text
-
     def test_what_the_session_knows_makes_room_for_the_next(self) -> None:
         first = assemble(FULL, start_profile(900))
         second = assemble(FULL, start_profile(900), dict.fromkeys(first.ids, True))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +22,7 @@ from agent_memory.store.note_files import read_image
 from agent_memory.store.store_database import DIRECTORY, NAME
 from agent_memory.store.store_files import Store
 
-A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
+A, B = "id__aaaaaa", "id__bbbbbb"
 
 
 @pytest.fixture
@@ -95,18 +92,6 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def every(index: NoteIndex) -> int:
     return len(index.without_vector("").unwrap())
-
-
-def test_what_has_not_changed_is_not_read_again(root: Path, topics: Path, rested: None, read: list[str]) -> None:
-    put(topics, A, "zebra")
-    assert every(indexed(root)) == len(read) == 1
-    indexed(root)
-    assert len(read) == 1
-    put(topics, B, "zebra")
-    assert every(indexed(root)) == len(read) == 2
-    os.unlink(topics / f"note -- {A}.md")
-    assert every(indexed(root)) == 1
-    assert len(read) == 2
 
 
 def test_a_file_that_was_just_written_is_looked_at_again_but_not_indexed_again(root: Path, topics: Path) -> None:
@@ -337,39 +322,6 @@ def test_while_another_process_writes_what_is_there_is_searched(
     assert found(index, "zebra") == [A, B]
 
 
-INTERRUPTED = """
-import os, signal, sys
-from agent_memory.store import store_database, index_batch
-from agent_memory.recall.note_index import note_index
-
-store_database._BATCH = 5
-at, where = int(sys.argv[2]), getattr(index_batch, sys.argv[3])
-count = 0
-
-def killed(*arguments):
-    global count
-    count += 1
-    if count == at:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return where(*arguments)
-
-setattr(index_batch, sys.argv[3], killed)
-note_index(sys.argv[1]).refresh().unwrap()
-"""
-
-
-@pytest.mark.parametrize(("at", "where"), [(13, "note_terms"), (7, "_places")], ids=str)
-def test_a_process_that_is_killed_leaves_an_index_to_go_on_from(root: Path, topics: Path, at: int, where: str) -> None:
-    ids = [f"id__{number:06d}".replace("0", "z") for number in range(20)]
-    for number, id in enumerate(ids):
-        put(topics, id, f"zebra w{number}q")
-    killed = subprocess.run([sys.executable, "-c", INTERRUPTED, root, str(at), where], check=False)
-    assert killed.returncode == -signal.SIGKILL
-    index = indexed(root)
-    assert every(index) == 20
-    assert [found(index, f"w{number}q") for number in range(20)] == [[id] for id in ids]
-
-
 def test_an_unreadable_file_is_told_p6(root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch) -> None:
     put(topics, A, "zebra")
     put(topics, B, "zebra")
@@ -389,31 +341,6 @@ def test_an_unreadable_file_is_told_p6(root: Path, topics: Path, rested: None, m
     index = note_index(root)
     assert index.refresh().unwrap() == ()
     assert found(index, "zebra") == [A, B]
-
-
-OPENS = """
-import sys
-from agent_memory.recall.note_index import note_index
-sys.stdin.readline()
-index = note_index(sys.argv[1])
-done = index.refresh().unwrap()
-print(len(done), len(index.without_vector("").unwrap()), index.renewals)
-"""
-
-
-def test_of_six_that_open_it_at_once_one_makes_it_and_all_can_ask(root: Path, topics: Path) -> None:
-    for number in range(30):
-        put(topics, f"id__{number:06d}".replace("0", "z"), f"zebra w{number}q")
-    command = [sys.executable, "-c", OPENS, str(root)]
-    calls = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(6)]
-    for call in calls:
-        assert call.stdin is not None
-        call.stdin.write("\n")
-        call.stdin.flush()
-    said = [call.communicate()[0].split() for call in calls]
-    assert [call.returncode for call in calls] == [0] * 6
-    assert all((int(told) or notes == "30") and renewals == "0" for told, notes, renewals in said)
-    assert every(indexed(root)) == 30
 
 
 def test_no_word_of_a_note_is_left_in_the_file_once_it_is_secret_p20(root: Path, topics: Path, rested: None) -> None:

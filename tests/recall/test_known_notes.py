@@ -84,12 +84,6 @@ def test_meaning_finds_what_words_alone_do_not(store: Store) -> None:
     assert [each.meta.id for each in near(by_meaning, subject, REPO).similar] == [wanted]
 
 
-# -- looking at entries while one of them cannot be read: the answer says so -------------------------------------------
-
-
-ONE, OTHER = "id__aaaaaa", "id__bbbbbb"
-
-
 # -- finding passages --------------------------------------------------------------------------------------------------
 
 

@@ -108,10 +108,6 @@ def test_a_slip_is_within_the_distance_that_its_length_allows(term: str, other: 
     assert found == (slips_allowed(term) > 0 and (is_near or is_beginning))
 
 
-def test_the_nearest_come_first() -> None:
-    assert slips_of("kubernetes", ["kubernetxx", "kubernetex"]) == ("kubernetex", "kubernetxx")
-
-
 # -- the times and ids that a query names
 
 
@@ -150,13 +146,6 @@ def test_ids_are_found_in_any_text_each_once() -> None:
     assert ids_in("id__a1b2c3d grid__a1b2c3") == ()
 
 
-@given(
-    st.sampled_from(["ſeptember 3 2024", "ınce 2024-02-30", "9999-12-31", "december 31 9999", "thıs week", "K 2024-13"])
-)
-def test_letters_that_only_look_alike_end_in_no_error(query: str) -> None:
-    assert len(periods_in(query, ASKED_AT_MS)) <= 1
-
-
 # -- what a hook's payload says of the moment, and what its harness shows a session by itself --------------------------
 
 
@@ -190,20 +179,6 @@ def test_a_child_session_of_opencode_or_cursor_is_told_nothing() -> None:
     cursor = {"conversation_id": ID, "hook_event_name": "sessionStart", "cursor_version": "3.1"}
     assert moment_of("cursor", {**cursor, "parent_conversation_id": "x-1"}) is None
     assert isinstance(moment_of("cursor", cursor), Moment)
-
-
-@pytest.mark.parametrize(
-    ("source", "fresh"), [("compact", True), ("clear", True), ("resume", False), ("startup", False)]
-)
-def test_after_a_compaction_what_was_there_is_gone(source: str, fresh: bool) -> None:
-    moment = told("codex", session_id=ID, hook_event_name="SessionStart", source=source)
-    assert isinstance(moment, Moment)
-    assert (moment.kind, moment.is_fresh) == ("start", fresh)
-
-
-@pytest.mark.parametrize("payload", [None, [], "x", 7, {}, {"session_id": 7, "hook_event_name": "SessionStart"}])
-def test_an_unusable_payload_is_a_problem_in_words(payload: object) -> None:
-    assert isinstance(moment_of("claude-code", payload), str)
 
 
 def test_a_long_prompt_counts_by_its_beginning_and_other_types_not_at_all() -> None:

@@ -6,15 +6,12 @@ import os
 import time
 from pathlib import Path
 
-import pytest
-
 from agent_memory import app
 from agent_memory.inject import prepare
 from agent_memory.recall.assembling import Passage
 from agent_memory.recall.start_cache import Prepared, fingerprint_of, keep_cached, read_cached
 from agent_memory.rules.drafts import NoteDraft
 from faults import failing_on
-from topics_edits import IDS, write
 
 SHELF = Prepared(
     (Passage("id__a1b2c3", "lessons", "### One\n\nWhole.", "- One"),), 2_000, {"mine": {"lessons": 100}}, 5_000
@@ -57,31 +54,6 @@ def test_it_is_not_used_once_a_note_has_run_out(tmp_path: Path) -> None:
     fingerprint = fingerprint_of(str(tmp_path), "global", (), "1")
     assert read_cached(str(tmp_path), fingerprint, 4_999) is not None
     assert read_cached(str(tmp_path), fingerprint, 5_000) is None
-
-
-# -- what tells one state of `topics/` from another --------------------------------------------------------------------
-
-
-@pytest.fixture
-def directory(tmp_path: Path) -> Path:
-    topics = tmp_path / "topics"
-    topics.mkdir()
-    (tmp_path / "archive").mkdir()
-    for id in IDS[:4]:
-        write(topics / f"note -- {id}.md", id, "zebra")
-    os.utime(topics, ns=(1, 1))
-    return topics
-
-
-def key(directory: Path) -> bytes:
-    return fingerprint_of(str(directory.parent), "global", (), "1").key
-
-
-def test_a_link_is_not_followed(directory: Path) -> None:
-    directory.rename(directory.parent / "elsewhere")
-    directory.symlink_to(directory.parent / "elsewhere")
-    with pytest.raises(OSError, match="topics"):
-        key(directory)
 
 
 # -- what cannot be read -----------------------------------------------------------------------------------------------
