@@ -374,23 +374,6 @@ New body.
         assert render_note(note.entry, text) == text
         assert render_note(MemoryEntry(note.meta, "two\nlines"), text).endswith("\r\n---\r\n\r\ntwo\r\nlines\r\n")
 
-    @pytest.mark.parametrize(
-        ("before", "changed", "after"),
-        [
-            ("tags: [a]  # c", "tags: [topic__b]  # c", ("topic__b",)),
-            ("tags:  # c", "tags: [topic__b]  # c", ("topic__b",)),
-            ("tags:\n- a\n- b", "tags: [b]", ("topic__b",)),
-            ("tags: # c\n  - a", "# c\ntags: []", ()),
-        ],
-    )
-    def test_a_changed_list_is_written_on_one_line(self, before: str, changed: str, after: tuple[str, ...]) -> None:
-        text = f"---\n{before}\nother: 1\n---\n"
-        note = parsed(text)
-        written = render_note(MemoryEntry(evolve(note.meta, tags=after), note.body), text)
-        assert f"\n{changed}\n" in written
-        assert parsed(written).meta.tags == after
-        assert "\nother: 1\n" in written
-
     def test_an_unknown_key_inside_a_source_survives_while_the_source_does(self) -> None:
         text = "---\nsources:\n  - {harness: amp, mine: 1}\n---\n"
         note = parsed(text)
@@ -495,10 +478,6 @@ def test_only_what_changes_changes(lines: list[str], keys: set[str], indent: str
         assert "\n".join(f"{indent}{part}" for part in line.split("\n")) in edited
     for comment in (word for word in block.split() if word.startswith("comment-")):
         assert f"# {comment}" in edited
-
-
-def test_a_new_key_stands_after_the_last_that_precedes_it() -> None:
-    assert edit_block("title: x\nmine: 1\n", {"id": "i", "tags": "[]"}, ORDER) == "id: i\ntitle: x\ntags: []\nmine: 1\n"
 
 
 def test_a_block_in_braces_is_written_anew() -> None:

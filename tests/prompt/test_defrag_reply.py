@@ -145,13 +145,6 @@ def test_an_action_out_of_shape_is_dropped_with_its_reasons(action: Any, reason:
     assert reason in reasons_of(proposal)
 
 
-def test_a_dropped_action_is_called_by_its_kind_and_its_entries() -> None:
-    proposal = accepted(envelope(actions=[RENAME, {**MERGE, "title": 7, "extra": 0}]))
-    (dropped,) = proposal.dropped
-    assert dropped.subject == f"merge of {A}, {B}"
-    assert len(dropped.reasons) == 2
-
-
 def test_the_same_action_again_is_dropped() -> None:
     proposal = accepted(envelope(actions=[RENAME, EDIT, RENAME, {**RENAME, "title": "Another"}]))
     assert proposal.actions == (Rename(C, "Better"), Edit(A, "8080", "9090"), Rename(C, "Another"))

@@ -137,14 +137,6 @@ def test_the_catalog_lists_what_fits_and_counts_the_rest() -> None:
     assert len(text) <= BUDGET.catalog_chars + 60
 
 
-def test_rules_about_notes_are_left_out_where_there_are_none() -> None:
-    first, later = rendered(user(1, "x")), rendered(user(1, "x"), catalog=[listed()])
-    assert [("# Earlier notes" in each, '"updates":' in each, "known>" in each) for each in (first, later)] == [
-        (False, False, False),
-        (True, True, False),
-    ]
-
-
 def test_notes_shown_in_full_are_whole_p11() -> None:
     body = "# Ports\n\n- 8080\n\n[12] not a turn\n\n```sh\nmake\n```"
     known: dict[str, Any] = {"origin": Origin.EXTERNAL, "importance": Importance.HIGH, "confidence": 0.9}
@@ -235,11 +227,6 @@ def test_the_whole_prompt_fits(texts: list[str], title: str, max_prompt_chars: i
 # -- prompt templates --------------------------------------------------------------------------------------------------
 
 
-def test_the_packaged_template_is_found_and_whole() -> None:
-    assert "{{transcript}}" in read_shipped("prompts/consolidate.md")
-    assert "{{findings}}" in read_shipped("prompts/defrag.md")
-
-
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
     """Where a template is looked for, in order; the first place has nothing."""
@@ -248,12 +235,6 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path,
         (place / "prompts").mkdir(parents=True)
     monkeypatch.setattr(paths, "_PLACES", found)
     return found
-
-
-def test_a_missing_template_is_an_error_that_names_the_path(places: tuple[Path, ...]) -> None:
-    error = as_result(read_shipped)("prompts/consolidate.md").failure()
-    assert isinstance(error, StoreIo)
-    assert (error.path, error.errno_name) == (str(places[0] / "prompts/consolidate.md"), "ENOENT")
 
 
 def test_a_template_that_cannot_be_looked_at_is_not_taken_for_missing_p6(places: tuple[Path, ...]) -> None:

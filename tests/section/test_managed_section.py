@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 
 from agent_memory.note.note import GLOBAL_SCOPE, Kind, Listed, Meta, Origin, Sensitivity, StoredEntry, TierList
-from agent_memory.recall.neutral_markdown import whole_note
 from agent_memory.rules.change import RenderedSection, SectionBudget, Target
 from agent_memory.section.publishing import WARM_HEADING, render_section
 from agent_memory.section.section_splice import SECTION_HEADING, splice_section
@@ -78,34 +77,6 @@ class TestWhatItSays:
             (rendered(cold=[note("s", sensitivity=Sensitivity.SECRET)]), "none yet"),
         ):
             assert section.text == f"{SECTION_START}\n{SECTION_HEADING}: {said}\n{SECTION_END}"
-
-    @pytest.mark.parametrize("target", [GLOBAL, Target("/src/lamp/AGENTS.md", frozenset({LAMP}), in_repository=True)])
-    @pytest.mark.parametrize(
-        ("hot", "warm", "cold"),
-        [(0, 0, 0), (1, 0, 0), (0, 1, 0), (3, 0, 5), (4, 40, 1_200), (0, 90, 0), (9, 90, 2_000)],
-    )
-    def test_what_is_beside_notes_takes_300_characters(self, target: Target, hot: int, warm: int, cold: int) -> None:
-        (scope,) = target.scopes
-        notes = [
-            StoredEntry(
-                Listed(
-                    evolve(BASE, id=f"id__{at:06}", title=f"Note {at}", description=f"It says {at}.", scope=scope),
-                    f"topics/{at}.md",
-                    "",
-                ),
-                "The lamp is lit. " * 60,
-            )
-            for at in range(hot + warm + cold)
-        ]
-        found = rendered(notes[:hot], notes[hot : hot + warm], notes[hot + warm :], target=target)
-        said = found.text
-        for each in notes:
-            if each.meta.id in found.hot:
-                said = said.replace(f"\n\n{whole_note(each)}", "")
-            said = said.replace(f"\n- {each.meta.id} — {each.meta.description}", "")
-        assert "It says" not in said
-        assert "The lamp" not in said
-        assert len(said) <= 300, said
 
     def test_whose_word_it_is_is_said(self) -> None:
         assert "(concluded by an agent)" in rendered(warm=[note("h", origin=Origin.AGENT)]).text

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Success
+from returns.result import Success
 
 from agent_memory.errors import StoreIo, TargetRefused
 from agent_memory.note.note import GLOBAL_SCOPE
 from agent_memory.section.targets import Targets, chosen_targets, told_path
-from faults import Killed, failing_at, failing_on, killed_at
+from faults import failing_on
 
 
 @pytest.fixture
@@ -94,35 +93,6 @@ class TestRefused:
 
 
 class TestOnDisk:
-    def test_after_a_kill_at_any_point_it_has_its_old_or_its_new_bytes_p2(self, home: Path, targets: Targets) -> None:
-        path = home / "AGENTS.md"
-        seen = set()
-        for k in range(1, 40):
-            path.write_text("old")
-            file = targets.read(str(path)).unwrap()
-            try:
-                with killed_at(k):
-                    targets.write(file, b"new")
-            except Killed:
-                pass
-            seen.add(path.read_text())
-        assert seen == {"old", "new"}
-
-    def test_a_failing_disk_is_told_and_changes_nothing_p5(self, home: Path, targets: Targets) -> None:
-        path = home / "AGENTS.md"
-        failures = 0
-        for k in range(1, 40):
-            path.write_text("old")
-            file = targets.read(str(path)).unwrap()
-            with failing_at(k, errno.ENOSPC, once=True):
-                result = targets.write(file, b"new")
-            if isinstance(result, Failure):
-                failures += 1
-                assert isinstance(result.failure(), StoreIo | TargetRefused)
-            assert path.read_text() in ("old", "new")
-            assert isinstance(result, Failure) or path.read_text() == "new"
-        assert failures
-
     @pytest.mark.parametrize("name", ["/lamp", "/real"])
     def test_a_directory_that_cannot_be_looked_at_is_not_taken_for_missing_p6(self, home: Path, name: str) -> None:
         for each in ("lamp", "real"):

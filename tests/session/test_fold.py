@@ -4,14 +4,12 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import Harness
 from agent_memory.session.queue import (
     BACKFILL_EVENT,
     FIRST_BACKOFF_MS,
     MAX_BACKOFF_MS,
     UPGRADE_EVENT,
     Context,
-    FileSnapshot,
     InboxEntry,
     SessionFile,
     Trouble,
@@ -38,11 +36,6 @@ def test_entries_of_one_session_fold_into_the_newest_whatever_their_order() -> N
         (pending,) = fold_queue(order, {}, NOW).pending
         assert pending.entry.context.event == "SessionEnd"
         assert (pending.name, pending.names) == ("b.json", ("a.json", "b.json"))
-
-
-def test_notes_and_files_never_fold() -> None:
-    file = InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot("inbox/snapshots/x.md"))
-    assert len(names_of([("a", note()), ("b", note()), ("c", file), ("d", file)])) == 4
 
 
 def test_a_fold_keeps_what_only_the_older_entry_knew() -> None:

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.cli.main import COMMANDS
-from agent_memory.note.note import Harness, Listed, Meta, Origin, StoredEntry
+from agent_memory.note.note import Listed, Meta, Origin, StoredEntry
 from agent_memory.recall.neutral_markdown import whole_note
-from agent_memory.rules.origin import Claim, origin_of
-from agent_memory.session.history import History, Role, Turn
+from agent_memory.session.history import Role, Turn
 from agent_memory.session.own_marks import (
     CONTEXT_END,
     CONTEXT_START,
@@ -194,15 +193,6 @@ def test_a_short_request_behind_the_review_is_the_person_s() -> None:
         f"Review from the bot:\n[pasted review, not the person's words:]\n{FOUND}\n[end of the pasted review]\n"
         "Please fix only this one."
     )
-
-
-def test_what_a_pasted_review_says_is_not_the_person_s_word() -> None:
-    def session(text: str) -> History:
-        return History(Harness.CLAUDE_CODE, "s", (Turn(1, Role.USER, text, "r1"),))
-
-    claim = Claim("`load_cart` doesn't take the lock", FOUND)
-    assert origin_of(claim, [1], session(FOUND)) is Origin.USER
-    assert origin_of(claim, [1], session(f"evaluate this feedback from copilot:\n\n{FOUND}")) is Origin.AGENT
 
 
 def test_the_marks_are_counted_where_a_prompt_is_divided() -> None:

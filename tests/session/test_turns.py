@@ -11,7 +11,6 @@ from agent_memory.note.note import Harness
 from agent_memory.session.history import Role, SessionMark, Turn
 from agent_memory.session.tool_calls import tool_call
 from agent_memory.session.turns import Excerpt, as_many_as_fit, cut_text, excerpt, turns_after
-from agent_memory.text.plain_text import clean_text
 
 
 def mark(record_id: str, at_ms: int | None = None, seen: int = 0) -> SessionMark:
@@ -85,17 +84,3 @@ def test_at_least_one_turn_fits() -> None:
     assert as_many_as_fit(turns, 100) == (turns[0],)
     assert as_many_as_fit(turns, 100_000) == tuple(turns)
     assert as_many_as_fit((), 100) == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a\r\nb", "a\nb"),
-        ("\x1b[31mred\x1b[0m", "red"),
-        ("\x0c\x0cLet", "\n\nLet"),
-        ("a\ud800b\x00", "ab"),
-        ("tab\t", "tab\t"),
-    ],
-)
-def test_a_text_of_a_session_has_nothing_hidden(text: str, shown: str) -> None:
-    assert clean_text(text) == shown

@@ -19,22 +19,6 @@ from agent_memory.text.ids import (
     split_tags,
 )
 
-KNOWN = [
-    ("xstate guard patterns", 1770990605123, "id__hs3B4a", "id__AxfeRM"),
-    ("Café", 0, "id__ShWpc2", "id__SiN5VF"),
-    ("untitled", 1, "id__nNFJh1", "id__bweykT"),
-]
-
-
-@pytest.mark.parametrize(("title", "created_at_ms", "first", "second"), KNOWN)
-def test_an_id_is_the_documented_function(title: str, created_at_ms: int, first: str, second: str) -> None:
-    assert mint_id(title, created_at_ms, frozenset()) == first
-    assert mint_id(title, created_at_ms, {first.casefold()}) == second
-
-
-def test_a_title_in_either_normal_form_gives_the_same_id() -> None:
-    assert mint_id("Cafe\u0301", 0, frozenset()) == mint_id("Caf\u00e9", 0, frozenset())
-
 
 @given(st.text(), st.integers(min_value=0), st.integers(min_value=1, max_value=5))
 def test_ids_minted_one_after_the_other_never_repeat_p15(title: str, created_at_ms: int, number: int) -> None:

@@ -136,14 +136,6 @@ def test_long_repetitions_are_read_to_their_end(piece: str) -> None:
     assert (found[0][:8], found[-1][-6:]) == ("Run make", "always")
 
 
-def test_numbers_versions_and_times_are_not_cut() -> None:
-    assert statements("At 14:30 version 1.2.3 was out") == ("At 14:30 version 1.2.3 was out",)
-
-
-def test_lines_of_marks_alone_are_no_statement() -> None:
-    assert statements("---\n\n***\n") == ()
-
-
 @settings(deadline=None)
 @given(st.text())
 def test_every_letter_is_in_a_statement(text: str) -> None:
@@ -162,10 +154,6 @@ def test_the_usual_forms_of_a_word_are_one_term() -> None:
         content_terms("dependencies dependency") == {"dependenc", "dependency"}
         or len(content_terms("stop stopped")) == 1
     )
-
-
-def test_negations_modals_and_contractions_are_no_terms() -> None:
-    assert content_terms("You must never push, don't push, não push") == {"push"}
 
 
 def test_identifiers_fall_into_their_words() -> None:
