@@ -659,4 +659,4 @@ def test_what_opencode_exported_is_read_from_a_named_file_where_its_directory_is
     memory("consolidate")
     assert [(each["title"], each["origin"]) for each in memory.notes()] == [(said[14:].capitalize()[:-1], "user")]
     assert memory(*words, "ses_2").code == 0
-    assert "it is no export of this session" in memory("consolidate").out
+    assert "it is not an export of this session" in memory("consolidate").out

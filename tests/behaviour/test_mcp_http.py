@@ -236,7 +236,7 @@ def test_what_is_said_of_bad_words_and_a_taken_port(served: Served, home: Path) 
     memory = Memory(home)
     taken = memory("mcp", "--http", "--port", str(served.port))
     assert (taken.code, taken.out) == (2, "")
-    assert "cannot be had: Address already in use. Choose another with --port" in taken.err
+    assert "cannot be used: Address already in use. Choose another with --port" in taken.err
     assert "expected a number from 0 to 65,535" in memory("mcp", "--http", "--port", "70000").err
     assert "go with --http only" in memory("mcp", "--port", "1").err
     assert not (home / ".local/state/agent-memory/mcp-token").exists()

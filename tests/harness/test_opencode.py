@@ -220,7 +220,7 @@ def test_the_database_that_the_environment_names(tmp_path: Path, spelled: str) -
 def test_what_is_no_export_of_the_session_says_so(tmp_path: Path, data: bytes) -> None:
     error = outcome(tmp_path, export=data).failure()
     assert isinstance(error, HistoryUnreadable)
-    assert "no export of this session" in error.reason
+    assert "not an export of this session" in error.reason
 
 
 def test_an_id_that_is_none_reaches_no_path_p21(tmp_path: Path) -> None:

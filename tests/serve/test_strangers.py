@@ -162,7 +162,7 @@ def test_it_serves_who_has_the_address_until_a_signal_comes(memory: Memory) -> N
         connection.close()
         taken = memory("serve", "--no-open", "--port", host.partition(":")[2])
         assert (taken.code, taken.err.count("\n")) == (2, 1)
-        assert "cannot be had" in taken.err
+        assert "cannot be used" in taken.err
         with pytest.raises(OSError, match="refused"):
             socket.create_connection(("127.0.0.2", int(host.partition(":")[2])), 1)
     finally:

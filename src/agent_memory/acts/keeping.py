@@ -248,7 +248,7 @@ class ScopeKeeping:
             if old == new or not scopes[old]:
                 raise UsageInvalid(f"No note has the scope {old}", "`memory scope list` shows those in use.")
             if scopes[new] and not merge:
-                hint = f"`memory scope merge` takes {scopes[old]} and {scopes[new]} notes together."
+                hint = f"`memory scope merge` adds the {counted(scopes[old], 'note')} of {old}."
                 raise UsageInvalid(f"{new} has notes of its own", hint)
             moved = self._moved(live, (old,), new)
         self.runs.show(moved.run_id)

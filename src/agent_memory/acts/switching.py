@@ -67,7 +67,9 @@ class Switching:
         self.caller.only_a_person("pause")
         now_ms = self.clock.now_ms()
         if for_ms is not None and not 0 < for_ms <= LAST_MS - now_ms:
-            raise UsageInvalid("A pause cannot take no time, or for ever", "Give a time such as 2h, or none.")
+            raise UsageInvalid(
+                "A pause of that length is not possible", "Give a time such as 2h, or none for a pause without end."
+            )
         until = "" if for_ms is None else iso_of(now_ms + for_ms)
         new = Pause(iso_of(now_ms), until, *(("", "", "") if project is None else self._place(project)))
         with self._changing() as pauses:

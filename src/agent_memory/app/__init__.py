@@ -281,7 +281,7 @@ class Memory:
         """Shares notes in the checkout around the working directory, and trusts those of the team there."""
         there = read_repository(self.cwd, self.environ)
         if there.common is None:
-            raise UsageInvalid("This directory is in no checkout of a repository", "Go to one and try again.")
+            raise UsageInvalid("This directory is not in a checkout of a repository", "Go to one and try again.")
         program, files = memory_program(self.environ), TeamFiles(there.top, self.real_root)
         return late.sharing.Sharing(
             self.writes, self.clock, home_of(self.environ), program, there.common, files, self.scope_on_arrival()

@@ -218,10 +218,10 @@ def configure_backfill(parser: argparse.ArgumentParser) -> None:
     add_harnesses(parser, "only sessions of these harnesses", tuple(Harness))
     add_since(parser, "only sessions changed since: 30d, 12h, 2026-02-13")
     add_number(parser, "--limit", "put at most N sessions into the inbox, the oldest first", least=1)
-    threshold = "also write the handoff of sessions that have been quiet for so long"
+    threshold = "also write the handoff of sessions that have been quiet for this long"
     add_number(parser, "--threshold", threshold, "MINUTES", least=0, read=float)
     directory = (
-        "also look in this directory, from now on (`capture.transcriptRoots`); now whatever its files are called"
+        "also look in this directory, now whatever its files are called, and from now on (`capture.transcriptRoots`)"
     )
     parser.add_argument("--transcripts-dir", metavar="PATH", help=directory)
     add_flag(parser, "--dry-run", "only show what was found and what it would cost")

@@ -241,7 +241,7 @@ _LABEL_CHARS = 200
 def configure_stats(parser: argparse.ArgumentParser) -> None:
     meaning = f"count the last N days, including today (default {DEFAULT_DAYS})"
     add_number(parser, "--days", meaning, least=1, most=LARGEST_DAYS, default=DEFAULT_DAYS)
-    add_flag(parser, "--use", "say of each note that sessions were told what came of it, judged by their transcripts")
+    add_flag(parser, "--use", "show what came of each note that sessions were told, judged by their transcripts")
     epilog = (
         "Days are in UTC. Deliveries and runs are those of this machine. Spending is kept for 90 days, deliveries as "
         "long as there is room. In a pipe, tabs separate what is counted, the number, and of what; --json has every name "

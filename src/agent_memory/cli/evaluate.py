@@ -34,7 +34,7 @@ def configure_eval(parser: argparse.ArgumentParser) -> None:
     ways.add_argument("--ask", metavar="N", nargs="?", const=_QUESTIONS, type=_questions, help=asked)
     add_flag(parser, "--yes", "ask without confirmation")
     epilog = (
-        "Goes through past sessions in their order and checks for each correction of yours whether a note from an earlier "
+        "Goes through past sessions in their order and checks for each of your corrections whether a note from an earlier "
         "session said the same, and whether a hook would have told it before. Corrections are found by their wording, so "
         "some are missed; notes are those of today. The store is only read, no model is asked, and nothing leaves this "
         "machine. --ask sends four prompts for each question to your agent command, and says first how many in all. Who answers "

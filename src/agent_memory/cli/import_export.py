@@ -32,7 +32,7 @@ def configure_import(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--dry-run", "print the new notes as a diff and write nothing")
     add_flag(parser, "--yes", "do not ask")
     parser.add_argument("--scope", metavar="SCOPE", help="where all the notes belong: global, repo or a key")
-    add_flag(parser, "--mine", "it was written or approved by you, but what it shows as an agent's")
+    add_flag(parser, "--mine", "you wrote or approved it, except what the source marks as an agent's")
     epilog = (
         "The source is only read. Each record becomes a note with its dates, in the project that it is about; the notes "
         "are one run, which `memory undo` takes back. Importing again adds what is new and leaves alone what you changed. "

@@ -44,7 +44,7 @@ def configure_review(parser: argparse.ArgumentParser) -> None:
         metavar="ACT",
         help="decide about all of it at once: keep, reject, later (see --kind)",
     )
-    add_since(parser, "what runs made since, all of it: 30d, 12h, 2026-02-13, or last for the last runs", "last")
+    add_since(parser, "all that runs made since: 30d, 12h, 2026-02-13, or last for the last runs", "last")
     add_flag(parser, "--yes", "with --all, do not ask")
     epilog = (
         "For each note you see why it waits and who said it, then press a key: k keep, e edit, r reject, m merge, s "

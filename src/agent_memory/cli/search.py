@@ -61,8 +61,8 @@ def configure_search(parser: argparse.ArgumentParser) -> None:
     epilog = (
         "Any text is a query: words, a symbol, a path, a pasted error message. The best note comes first; of equally "
         "good ones, those of the current repository. In a pipe, each note is one line of tab-separated fields: id, "
-        "score, tier, kind, origin, day, title, best passage, id of the note that supersedes it, and what is to be "
-        "known of its branch and the files that it names. A search does not count as a read. Exit code 0, even if nothing is found.\n\n"
+        "score, tier, kind, origin, day, title, best passage, id of the note that supersedes it, and remarks on "
+        "its branch and the files that it names. A search does not count as a read. Exit code 0, even if nothing is found.\n\n"
         "--sessions shows the best turn of each session whose history is kept, or with --session all turns of one that "
         "match; in a pipe: session, harness, score, scope, branch, time, turn before, turn, turn after, and the command "
         "that resumes the session."

@@ -26,7 +26,7 @@ _NEEDED = ("jinja2", "markdown_it", "starlette", "uvicorn")
 
 def configure_serve(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "--port", f"the port; 0: any free one (default: {_PAGE_PORT})", least=0, most=65_535)
-    add_flag(parser, "--no-open", "print the address, and do not open it in a browser")
+    add_flag(parser, "--no-open", "print the address without opening a browser")
     epilog = (
         "Shows notes, runs, sessions and what waits for your decision as a page on 127.0.0.1, in the foreground, until "
         "Ctrl-C. The address has a token that lets in one browser, once. Nothing is loaded from the network; secret "

@@ -234,7 +234,7 @@ def configure_trust(parser: argparse.ArgumentParser) -> None:
     act.add_argument("--off", "--revoke", dest="revoke", action="store_true", help="no longer trust it")
     add_flag(act, "--list", "list what is trusted")
     epilog = (
-        "Your team's notes are told to nobody before you trust the checkout, and whole only as you saw them: what a pull "
+        "Agents are told your team's notes once you trust the checkout, and whole only as you saw them: what a pull "
         "changes or adds is told as an agent's, without orders, until you run this again.\n\n"
         f"A {LOCAL_NAME} in the current directory can set only `inject`, since it may come from a cloned "
         "repository. Once you trust it, all its settings count, until its content or its place changes. Only you can "

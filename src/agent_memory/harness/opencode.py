@@ -193,7 +193,7 @@ class OpencodeSessions(db.SessionDatabases):
                 objects = objects_in(opened.read(MAX_LINE_BYTES)).found
         export = next((each for each in objects if isinstance(each.get("messages"), list)), None)
         if export is None or get.mapping(export, "info").get("id", session_id) != session_id:
-            problem = f"it is no export of this session; `opencode export {session_id}` prints one"
+            problem = f"it is not an export of this session; `opencode export {session_id}` prints one"
             raise HistoryUnreadable(file.path, problem)
         info, messages = get.mapping(export, "info"), get.objects(export, "messages")
 

@@ -241,7 +241,7 @@ class Exporting:
         if exists(path) and not (
             os.path.isfile(path) and all(isinstance(each, Record) for each in read_json_lines(path))
         ):
-            raise TargetRefused(path, "it is no earlier export; give another name")
+            raise TargetRefused(path, "it is not an earlier export; give another name")
         with as_store_io("write", path):
             replace_file(path, json_lines(notes).encode())
 

@@ -192,7 +192,7 @@ _DECISIVE = {"decision": Kind.DECISION, "bugfix": Kind.LESSON}
 def _read_claude_mem(path: str, machine: Machine) -> Iterator[Found]:
     if path.endswith(".json"):
         dump = read_json(path)
-        need(is_object(dump) and is_list(dump.get("observations")), path, "it is no export of claude-mem")
+        need(is_object(dump) and is_list(dump.get("observations")), path, "it is not an export of claude-mem")
         observations, known, summaries = (
             [each for each in dump.get(name) or () if is_object(each)]
             for name in ("observations", "sessions", "summaries")
@@ -327,7 +327,9 @@ def _zipped(path: str) -> Iterator[object]:
             with archive.open(str(name)) as packed, gzip.open(packed) as lines:
                 data = lines.read(MAX_FILE_BYTES + 1)
     except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, OSError) as error:
-        raise UsageInvalid(f"{path} is no export of OpenMemory: {getattr(error, 'strerror', None) or error}") from None
+        raise UsageInvalid(
+            f"{path} is not an export of OpenMemory: {getattr(error, 'strerror', None) or error}"
+        ) from None
     need(len(data) <= MAX_FILE_BYTES, path, f"it holds more than {MAX_FILE_BYTES >> 20} MiB")
     yield from map(_decoded, filter(bytes.strip, data.split(b"\n")))
 

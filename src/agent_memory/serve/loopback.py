@@ -37,7 +37,7 @@ def listening_socket(port: int) -> socket.socket:
     except OSError as error:
         opened.close()
         hint = "Choose another with --port, or --port 0 for any that is free."
-        raise UsageInvalid(f"Port {port} of {LOOPBACK} cannot be had: {error.strerror}", hint) from None
+        raise UsageInvalid(f"Port {port} of {LOOPBACK} cannot be used: {error.strerror}", hint) from None
     return opened
 
 
