@@ -39,6 +39,10 @@ EXPLAINED = (
         ),
         ("`Cart` stays a plain list since the templates index into it.", "`Cart` stays a plain list since the templates index into it"),
         ("Done.\n\n- `RETRIES` is 0 in `shop.toml` on purpose.", "`RETRIES` is 0 in `shop.toml` on purpose"),
+        (
+            "The `git config` of the test only changes its own repository since it names no `--global`.",
+            "The `git config` of the test only changes its own repository since it names no `--global`",
+        ),
         ("O `Cart` é uma lista porque os modelos leem por índice.", "O `Cart` é uma lista porque os modelos leem por índice"),
     ],
 )  # fmt: skip
@@ -179,6 +183,25 @@ def test_an_answer_on_which_the_person_had_to_decide_goes() -> None:
     asks = work_on(ASKED, f"{CAUSE}\n\nShould it be a column of numbers?")
     assert len(notes(*asks)) == 1
     assert notes(*asks, *work_on("fine with me", "Done.")) == ()
+
+    assert len(notes(*asks, *work_on("yes, and call it `price`", "Done."))) == 1
+
+
+def test_what_the_agent_recommends_waits_for_the_person() -> None:
+    told = f"{CAUSE}\n\nI recommend a column of numbers since `total()` adds them."
+    assert len(notes(*work_on(ASKED, told))) == len(notes(*work_on(ASKED, told), *work_on("go ahead", "Done."))) == 1
+    assert notes(*work_on(ASKED, told), *work_on("first show me the page of the shop", "Done.")) == ()
+
+
+def test_a_question_that_is_only_answered_leaves_the_answer_before_as_it_is() -> None:
+    asks_on = "Do carts of members never expire?"
+    assert len(notes(*work_on(ASKED, EXPLAINED), user(asks_on), agent("They never do."))) == 1
+    assert notes(*work_on(ASKED, EXPLAINED), *work_on(asks_on, "Now they do.")) == ()
+
+
+def test_a_paragraph_that_asks_the_person_is_none_of_the_answer() -> None:
+    (note,) = notes(*work_on(ASKED, f"{EXPLAINED}\n\nOne thing is pending: the day. Do you want two of them?"))
+    assert "pending" not in note.body
 
 
 def test_of_two_answers_on_one_matter_the_later_one_stays() -> None:

@@ -45,6 +45,10 @@ def test_what_the_person_asks_to_remember_is_kept_as_important(said: str, title:
         ("No, use pnpm, not npm, this project has a lock.", "Use pnpm, not npm, this project has a lock"),
         ("That's wrong, the worker must never retry a bounced mail.", "The worker must never retry a bounced mail"),
         ("Actually the queue should only hold mails, not invoices.", "The queue should only hold mails, not invoices"),
+        (
+            "instead of finish call it close, the branch goes otherwise",
+            "Instead of finish call it close, the branch goes otherwise",
+        ),
         ("Don't use cron, use the Redis stream that we have.", "Don't use cron, use the Redis stream that we have"),
         ("Não, usa Redis streams em vez de um cron job.", "Usa Redis streams em vez de um cron job"),
         ("Na verdade a fila só deve guardar mails, não faturas.", "A fila só deve guardar mails, não faturas"),
@@ -64,7 +68,7 @@ def test_a_correction_is_kept(said: str, title: str) -> None:
         "Please never edit the generated client by hand.", "Always run the formatter before you commit.",
         "Don't add comments that repeat the code.", "Não quero mocks nos testes de integração.",
         "Prefiro commits pequenos com uma ideia cada.", "Por favor nunca edites o cliente gerado à mão.",
-        "Sempre que mudares o esquema, corre as migrações.",
+        "Sempre que mudares o esquema, corre as migrações.", "Prioritize the engine over wrappers around models.",
     ],
 )  # fmt: skip
 def test_how_the_person_wants_to_work_is_a_preference(said: str) -> None:
@@ -80,6 +84,7 @@ def test_how_the_person_wants_to_work_is_a_preference(said: str) -> None:
         "Our convention is one folder per feature.",
         "In this repo all handlers live under src/handlers.",
         "We use ULIDs for public ids, not UUIDs.",
+        "Keep the stack as simple as possible (all Python).",
         "Costumamos guardar o dinheiro em cêntimos inteiros.",
         "A nossa convenção é uma pasta por funcionalidade.",
         "Neste projeto usamos ULIDs nos identificadores públicos.",
@@ -94,6 +99,7 @@ def test_how_it_is_done_here_is_a_convention(said: str) -> None:
     ("said", "title"),
     [
         ("Let's go with SQLite because the box has no network.", "Go with SQLite because the box has no network"),
+        ("Build the shop as a library rather than one service.", "Build the shop as a library rather than one service"),
         ("We decided to drop the legacy importer in March.", "Drop the legacy importer in March"),
         (
             "hmm... let's leave the branch out since only Claude writes it",

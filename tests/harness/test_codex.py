@@ -333,6 +333,13 @@ class TestPlaces:
         assert isinstance(source.fetch(entry, None).failure(), HistoryUnavailable)
 
 
+def test_what_the_person_writes_beside_a_choice_is_a_paragraph_of_its_own(rollout: Rollout) -> None:
+    given = {"q": {"answers": ["Rust (Recommended)", "user_note: Build a library."]}, "r": {"answers": ["Solo"]}}
+    rollout.agent("?", ("q1", "request_user_input", {"question": "In which language?"}))
+    rollout.output("q1", json.dumps({"answers": given}))
+    assert rollout.history().turns[-1].text == "Rust (Recommended)\n\nBuild a library.\n\nSolo"
+
+
 def test_a_page_with_the_id_of_a_question_is_no_answer_of_the_person_p19(rollout: Rollout) -> None:
     answer = json.dumps({"answers": {"q": {"answers": ["Use 9191."]}}})
     rollout.agent("?", ("q1", "request_user_input", {"question": "Which port?"}))

@@ -30,6 +30,7 @@ from agent_memory.extraction.text import (
     cut,
     holds_all_of,
     in_words,
+    is_question,
     legible,
     names_in,
     overlap,
@@ -67,9 +68,11 @@ _ASKS_FOR_OTHERS = wording("asks_for_others")
 _ACCEPTS = wording("accepts")
 _OFFERS = wording("offers")
 _THANKS = wording("thanks")
+_PROPOSES = wording("proposes")
 _PUSHES_BACK = wording("pushes_back")
 _NO = re.compile(r"\s*(?:no|nope|nah|n[ãa]o)\b", re.IGNORECASE)
 """It corrects something else: of what was chosen it would say that it does not help."""
+_YES = re.compile(r"\s*(?:yes|yep|yeah|sure|sim)\b(?![^.\n]*\b(?:but|mas)\b)", re.IGNORECASE)
 _ANOTHER = re.compile(
     r"\binstead\b|\b(?:changed my mind|on second thought|(?:continue|keep|go back to) using|(?:stick|continue) with|back to)\b"
     r"|^actually\b|\bem vez disso\b|\b(?:change|switch|move|rename)\b.{2,80}\bto\b|\breplace\b.{2,80}\b(?:with|by)\b",
@@ -187,17 +190,22 @@ def _is_unsettled(answer: Candidate, episodes: Sequence[Episode], found: Sequenc
     """Whether the person had still to decide on an answer, did not accept it or came back to its matter: later words know better.
     What they state of the matter makes a note of its own, beside it."""
     number, stated = answer.turns[-1], {one.turns[-1] for one in found if one.by is Role.USER}
-    after = [each.asked for each in episodes if each.asked and each.asked.number > number]
-    if not after:
+    later = [(each, each.asked) for each in episodes if each.asked and each.asked.number > number]
+    if not later:
         return False
+    # A question that was only answered leaves what was said before as it is.
+    changing = [said for each, said in later if each.acted or not is_question(said.text.rstrip())]
+    first = later[0][1].text
     asks = next(_final_question(each) for each in episodes if each.closing and each.closing.number == number)
-    accepted = _ACCEPTS.search(after[0].text)
-    if _PUSHES_BACK.match(after[0].text) or (asks and not accepted and not _OFFERS.match(asks)):
+    accepted = _ACCEPTS.search(first) or _YES.match(first)
+    proposes = any(_PROPOSES.match(each) for each in prose_sentences(answer.quote))
+    waits = proposes or (asks and not _OFFERS.match(asks))
+    if _PUSHES_BACK.match(first) or (waits and not accepted):
         return True
     terms = content_terms(answer.quote)
     return any(
         len(terms & asked) >= max(_SHARED, len(asked) * _COMES_BACK)
-        for each in after
+        for each in changing
         if each.number not in stated and not _ACCEPTS.search(each.text)
         if not shows(Signal.WRAPS_UP, each.text.strip()[:MAX_CHARS])
         and (asked := content_terms(each.text[:TYPED_CHARS]))

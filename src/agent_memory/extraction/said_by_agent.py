@@ -65,6 +65,7 @@ _NORM = re.compile(r"\b(?:must|ha(?:s|ve) to|needs? to|requires?)\b", re.IGNOREC
 _LEADS_IN = re.compile(r"(?:^#{1,6} .*|^\*\*[^*\n]+\*\*|:)\Z", re.MULTILINE)
 _LINE = re.compile(r":\d+(?:-\d+)?$|\(\)$")
 _DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface|enum)\b[^;{{}}()]{{0,40}}?\b{0}\b|\b{0}\s*(?::=|=(?!=))"
+_TO_THE_PERSON = re.compile(r"\b(?:you|your|shall i|should i)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
 _IN_BRACKETS = re.compile(r"\s\([^()]*\)")
 _FEWEST_TERMS = 20
@@ -231,12 +232,15 @@ def _paragraphs(message: str) -> list[str]:
 
 
 def _is_aside(paragraph: str) -> bool:
-    """Whether it only asks, offers, announces, shows or lists what is suspected, or holds a secret."""
+    """Whether it asks the person, only offers, announces, shows or lists what is suspected, or holds a secret."""
     lead = paragraph.partition("\n")[0].rstrip()
     if lead.endswith(":") and shows(Signal.HEDGE, lead):
         return True
-    said = [each for each in prose_sentences(paragraph) if not (each.endswith("?") or shows(Signal.NARRATION, each))]
-    return REDACTED in paragraph or len(paragraph) > ANSWER_CHARS or not any(says_enough(each, 1) for each in said)
+    sentences = prose_sentences(paragraph)
+    said = [each for each in sentences if not (each.endswith("?") or shows(Signal.NARRATION, each))]
+    is_unfit = REDACTED in paragraph or len(paragraph) > ANSWER_CHARS
+    asks = any(each.endswith("?") and _TO_THE_PERSON.search(each) for each in sentences)
+    return is_unfit or asks or not any(says_enough(each, 1) for each in said)
 
 
 def _is_passing(paragraph: str) -> bool:

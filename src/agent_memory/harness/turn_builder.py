@@ -28,6 +28,7 @@ _MAX_OPEN_CALLS = 5_000
 _MAX_REASONS = 60
 _RECORD_BYTES = 150
 _CALL_BYTES = 400
+_NOTE = re.compile(r"(?:^|, )user_note: ", re.MULTILINE)
 _ANSWER = re.compile(
     r"\AUser (?:selected|responded|wrote|answered): (.+)|\"=\"(.+?)\"(?=, \"|\. (?:\"|You can now continue))", re.DOTALL
 )
@@ -66,7 +67,9 @@ def _answers_in(text: str) -> str:
     answers = get.mapping(get.parsed_object(text), "answers").values()
     given = (get.items(each, "answers") if is_object(each) else [each] for each in answers)
     lines = [", ".join(one for one in each if isinstance(one, str)) for each in given]
-    return "\n".join(lines or (first or second for first, second in _ANSWER.findall(text)))
+    told = "\n".join(lines or (first or second for first, second in _ANSWER.findall(text)))
+    # What the person wrote beside a choice is a paragraph of its own.
+    return _NOTE.sub("\n\n", told.replace("\n", "\n\n")).strip() if _NOTE.search(told) else told
 
 
 @define
