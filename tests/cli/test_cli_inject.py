@@ -99,6 +99,23 @@ class TestTold:
             assert "The exporter rounds up" in told
             assert "Telemetry" not in told
 
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            "What did we decide on caching?",
+            "what do you know about caching",
+            "Do you remember why we agreed on caching?",
+        ],
+    )
+    def test_whoever_asks_what_is_known_is_told(self, memory: Memory, asked: str) -> None:
+        memory.remembered("Caching is off for tides.", "--scope", HERE)
+        memory.remembered("Deploys go through the signing pipeline.", "--scope", HERE)
+        told = ask(memory, asked)
+        assert "Caching is off for tides." in told
+        assert "Deploys" not in told
+        assert "signing pipeline" in ask(memory, "How do we deploy?")
+        assert ask(memory, "Please remember to deploy it.", session="s-2") == ""
+
     def test_no_words_are_told_twice(self, memory: Memory) -> None:
         target = memory.home / "AGENTS.md"
         memory.configure(agentsMd={"targets": [str(target)]})
