@@ -104,6 +104,18 @@ class TestConfig:
         )
         assert json.loads(path.read_text()) == {"llm": {}, "limits": {"staleDays": 30}}
 
+    def test_a_config_that_is_not_valid_is_mended_by_set_and_unset(self, home: Path, project: Path) -> None:
+        path = home / ".config/agent-memory/config.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for wrong, mend in (
+            ({"lmm": {}}, ("unset", "lmm")),
+            ({"llm": {"timeoutSeconds": "soon"}}, ("set", "llm.timeoutSeconds", "60")),
+        ):
+            path.write_text(json.dumps(wrong))
+            assert memory(project, "list").returncode == 10
+            assert memory(project, "config", *mend).stdout == f"Changed {path}\n"
+            assert memory(project, "list").returncode == 0
+
     def test_what_changes_nothing_makes_no_file(self, home: Path, project: Path) -> None:
         assert memory(project, "config", "edit", VISUAL="true").stdout.startswith("Nothing changed in ")
         assert memory(project, "config", "unset", "llm.preset").stdout.startswith("Nothing changed in ")

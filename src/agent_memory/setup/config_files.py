@@ -110,12 +110,20 @@ def read_config(path: str) -> bytes | None:
 
 def parse_config(content: bytes, path: str) -> dict[str, Any]:
     """Returns the keys that a config file sets, all known and valid; ConfigInvalid with every problem."""
+    document = _object_in(content, path)
+    document.pop("$schema", None)  # for editors
+    try:
+        value_of(document, Config)
+    except InvalidValue as error:
+        raise ConfigInvalid(path, error.problems) from error
+    return document
+
+
+def _object_in(content: bytes, path: str) -> dict[str, Any]:
     try:
         document = load_document(content)
         if not is_object(document):
             raise InvalidValue("it must hold one object: { … }")
-        document.pop("$schema", None)  # for editors
-        value_of(document, Config)
     except InvalidValue as error:
         raise ConfigInvalid(path, error.problems) from error
     return document
@@ -138,10 +146,10 @@ def write_own_config(path: str, content: bytes) -> None:
 
 def change_own_config(path: str, change: Callable[[dict[str, Any]], bool]) -> bool:
     """Changes the person's own config file by a function that says whether it changed anything, and returns whether the
-    file is another one now. The caller holds the lock of setup. ConfigInvalid where it is no valid config, UsageInvalid where it would be none; nothing is changed then."""
+    file is another one now. The caller holds the lock of setup. ConfigInvalid if it cannot be read as one, UsageInvalid if
+    the change would not make it valid; nothing is changed then."""
     content = read_config(path) or b"{}\n"
-    parse_config(content, path)
-    document: dict[str, Any] = json.loads(content)  # with its `$schema`
+    document = _object_in(content, path)
     changed = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode() if change(document) else content
     if changed != content:
         write_own_config(path, changed)
