@@ -30,12 +30,12 @@ class Subject:
 
 
 _PLAN_TESTS = "drafts origin every_plan planning related"
-_DEFRAG_TESTS = "plan_defrag every_plan merge_and_split information fresh_text changed_claims due surplus"
+_DEFRAG_TESTS = "plan_defrag every_plan merge_and_split information due tidied"
 
 SUBJECTS: Mapping[str, Subject] = {
     "ids": Subject(
         ("text/ids.py", "note/note_format.py"),
-        ("text/test_id*.py", "note/test_file_name*.py"),
+        ("text/test_ids.py", "note/test_file_name.py", "note/test_note.py"),
     ),
     "splice": Subject(("section/section_splice.py",), ("section/test_section_splice*.py",)),
     "consolidate": Subject(

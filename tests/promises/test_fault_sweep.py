@@ -17,7 +17,10 @@ from swept_scenes import FORGOTTEN, Scene, busy_home, notes_of
 
 pytestmark = pytest.mark.faults
 
-SOME = ("capture by a hook", "inject by a hook", "search at first", "state set", "consolidate")
+SOME = (
+    *("capture by a hook", "inject by a hook", "search at first", "state set", "consolidate", "undo"),
+    "generate-agents-md",
+)
 FEW = 5
 """Of these so many faults are tried in the normal suite."""
 
