@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from attrs import evolve
 
 import one_change
 from agent_memory.errors import AgentTimedOut
-from agent_memory.note.note import Kind, MemoryEntry, Meta, Status, StoredEntry
+from agent_memory.note.note import MemoryEntry, Meta, Status
 from agent_memory.pipelines.consolidate import take_up_deferred
 from agent_memory.rules.change import Change, max_changes
 from agent_memory.rules.plan import SessionRequest
 from agent_memory.rules.run import Run
-from agent_memory.session.history import Role
 from one_change import write
 from pipelines.consolidate_world import (
     NOON_MS,
@@ -27,7 +25,6 @@ from pipelines.consolidate_world import (
     history,
     note,
     skipped,
-    turns,
 )
 from stand_ins.scripted_agent import ScriptedAgent
 
@@ -210,48 +207,18 @@ ORDER = (
 AGAIN = (
     "The three bundles of esbuild are made one after the other, bin, mcp, cli: with Promise.all the cli was too early."
 )
-NEWER = "The three bundles of esbuild are made one after the other, bin, mcp, cli and since 4.2 docs: never with Promise.all."
 OTHER = "The staging database is copied every night at two."
 
 
-def put(world: World, title: str, body: str, **values: Any) -> str:
-    return one_change.put(world.store, title, body, **{"scope": REPO, **values})
-
-
-def world_that_says(*items: dict[str, Any], status: Status = Status.CONSOLIDATED) -> World:
-    world = World(ScriptedAgent([entries(*items)], status=status))
-    world.capture("s1", "The bundles must be made in their order", "And the database is copied at night")
-    said = history("s1", "The bundles must be made in their order", "And the database is copied at night")
-    world.histories.put("s1", evolve(said, turns=(*said.turns, *turns(AGAIN, first=3, role=Role.AGENT))))
-    return world
-
-
-def written(world: World, known: str) -> list[StoredEntry]:
-    ids = [each.meta.id for each in world.listed() if each.meta.id != known]
-    return [world.store.read(id).unwrap() for id in ids]
-
-
 def test_a_new_entry_links_to_the_note_about_the_same_and_another_does_not() -> None:
-    world = world_that_says(note("Bundling", AGAIN, turns=[1]), note("Staging data", OTHER, turns=[2]))
-    known = put(world, "Build order", ORDER)
+    answer = entries(note("Bundling", AGAIN, turns=[1]), note("Staging data", OTHER, turns=[2]))
+    world = World(ScriptedAgent([answer]))
+    world.capture("s1", "The bundles must be made in their order", "And the database is copied at night")
+    known = one_change.put(world.store, "Build order", ORDER, scope=REPO)
     world.run()
-    bodies = {each.meta.title: each.body for each in written(world, known)}
-    assert bodies == {"Bundling": f"{AGAIN}\n\nSee also: [[{known}]]", "Staging data": OTHER}
-
-
-@pytest.mark.parametrize(
-    ("body", "kind", "status", "is_stored"),
-    [
-        (AGAIN, Kind.LESSON, Status.CAPTURED, False),
-        (NEWER, Kind.LESSON, Status.CAPTURED, True),
-        (AGAIN, Kind.DECISION, Status.CAPTURED, True),
-        (AGAIN, Kind.LESSON, Status.CONSOLIDATED, True),
-    ],
-)
-def test_a_lesson_nobody_judged_is_stored_if_new(body: str, kind: Kind, status: Status, is_stored: bool) -> None:
-    lesson = note("Bundling", body, kind=kind.value, turns=[3])
-    world = world_that_says(lesson, note("Staging data", OTHER, turns=[2]), status=status)
-    known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
-    world.run()
-    titles = {each.meta.title for each in written(world, known)}
-    assert titles == ({"Bundling", "Staging data"} if is_stored else {"Staging data"})
+    bodies = {each.meta.title: world.store.read(each.meta.id).unwrap().body for each in world.listed()}
+    assert bodies == {
+        "Build order": ORDER,
+        "Bundling": f"{AGAIN}\n\nSee also: [[{known}]]",
+        "Staging data": OTHER,
+    }

@@ -8,18 +8,12 @@ from agent_memory.rules.change import Dropped
 from agent_memory.rules.drafts import (
     is_looping,
     stored_agent,
-    stored_body,
     stored_refusal,
     stored_subject,
     text_problems,
 )
 
 TOKEN = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
-
-
-def test_a_body_loses_blank_lines_around_it_and_no_indentation() -> None:
-    assert stored_body("\n\n    code X\n  X \n\n") == "    code X\n  X"
-    assert stored_body("X marks it X") == "X marks it X"
 
 
 def test_what_a_report_quotes_is_clean_and_short() -> None:

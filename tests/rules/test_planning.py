@@ -23,7 +23,6 @@ from agent_memory.note.note import (
     body_hash,
 )
 from agent_memory.rules.change import Cause, Change, Dropped, entries_written
-from agent_memory.rules.origin import with_source
 from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
 from agent_memory.rules.plan_window import computed_origin, plan_inline_fallback, plan_window, subject_of
 from agent_memory.rules.similarity import Subject
@@ -604,16 +603,6 @@ def test_a_lesson_that_nobody_judged_and_that_a_known_note_holds_is_none_and_any
 
 
 # -- where it comes from ----------------------------------------------------------------------------------------------
-
-
-def test_turns_of_one_session_are_united_in_its_place() -> None:
-    before, one, after = (Source(Harness.AMP, id, "r", "/c", "m", (4, 1)) for id in ("s-0", "s-1", "s-2"))
-    united = with_source((before, one, after), Source(Harness.AMP, "s-1", turns=(3, 1)))
-    assert united == (before, evolve(one, turns=(1, 3, 4)), after)
-    other = Source(Harness.PI, "s-1", turns=(3,))
-    assert with_source((before, one), other) == (before, one, other)
-    nobody = Source(Harness.AMP, None, turns=(1,))
-    assert with_source((nobody,), nobody) == (nobody, nobody)
 
 
 @pytest.mark.parametrize(

@@ -95,14 +95,6 @@ def test_an_entry_that_would_not_be_seen_whole_is_not_shown() -> None:
     assert choose_shown((secret, token, conflicted, StoredEntry(TESTS, "x")), 10_000) == (StoredEntry(TESTS, "x"),)
 
 
-def test_the_tags_in_use_come_by_how_often() -> None:
-    entries = (listed("a", "a", tags=("topic__x", "topic__b")), listed("b", "b", tags=("topic__x", "topic__a")))
-    assert tag_vocabulary(entries) == ("topic__x", "topic__a", "topic__b")
-    assert tag_vocabulary(entries, most=1) == ("topic__x",)
-    many = tuple(f"topic__{n:03}" for n in range(101))
-    assert tag_vocabulary((listed("a", "a", tags=many),)) == many[:100]
-
-
 def test_what_a_person_accepted_comes_first_and_what_was_renamed_not_at_all() -> None:
     entries = (listed("a", "a", tags=("topic__x", "topic__b")), listed("b", "b", tags=("topic__x", "topic__a")))
     known = TagVocabulary(frozenset(("topic__b", "area__new", "bare")), {"topic__x": "topic__y"})

@@ -23,7 +23,6 @@ from agent_memory.note.note import (
 from agent_memory.rules.analyze import analyze
 from agent_memory.rules.change import SectionBudget
 from agent_memory.rules.features import AnalysisFacts
-from agent_memory.rules.findings import FindingKind
 from agent_memory.rules.plan import DefragFacts, DefragPlan
 from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.rules.tidied import due_archivings, tidied
@@ -155,14 +154,3 @@ def test_every_action_passes_the_check_and_a_settled_store_stays_as_it_is(entrie
         assert heirs or id in state.archived
         if entry.meta.pinned:
             assert state.live[id] == entry
-
-
-@settings(max_examples=60)
-@given(ENTRIES)
-def test_what_is_not_opened_would_not_be_touched(entries: list[StoredEntry]) -> None:
-    taken = frozenset(each.meta.id.casefold() for each in entries)
-    analysis = analyze(entries, AnalysisFacts(usage={}, now_ms=NOW_MS, taken_ids=taken))
-    request = evolve(request_of(entries), analysis=analysis, budget=BUDGET)
-    opened = {id for each in analysis.of_kind(FindingKind.DUPLICATE) for id in each.ids}
-    few = evolve(request, shown=tuple(each for each in entries if each.meta.id in opened))
-    assert tidied(few) == tidied(request)

@@ -73,11 +73,6 @@ class TestWhoMayBeShown:
         for id, reason in (("c", "memory promote"), ("s", "secret"), ("z", "not a live note"), ("w", "no turn")):
             assert reason in reasons[id]
 
-    def test_what_may_not_be_shown_any_more_leaves_and_what_is_gone_needs_no_reason(self) -> None:
-        found = resolved(None, tiers("ag", "c"), [fact("a"), fact("c", best=Tier.COLD)])
-        assert found.tiers == tiers("a")
-        assert [each.subject for each in found.dropped] == ["c"]
-
 
 class TestPins:
     def test_they_fit_though_there_is_no_room_with_a_warning_p13(self) -> None:

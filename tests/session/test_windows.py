@@ -78,12 +78,6 @@ def test_every_window_knows_whether_tools_answered_before_it(whole: History, max
         answered = answered or any(turn.role is Role.TOOL for turn in window.turns)
 
 
-def test_a_session_that_fits_is_one_window_and_unchanged() -> None:
-    whole = history(user("Hello."), agent("Hi."), tool("x" * 3_000))
-    assert cut_windows(whole, 10_000) == (whole,)
-    assert cut_windows(history(), 10_000) == (history(),)
-
-
 def outputs(*turns: Turn, max_chars: int = 100_000) -> list[str]:
     return [
         turn.text

@@ -156,10 +156,6 @@ def test_the_usual_forms_of_a_word_are_one_term() -> None:
     )
 
 
-def test_identifiers_fall_into_their_words() -> None:
-    assert content_terms("`retry_budget` in src/http.py") == {"retry", "budget", "src", "http", "py"}
-
-
 @given(st.text(st.characters(max_codepoint=127, exclude_characters="'")))
 def test_plain_text_has_the_words_that_it_has_beside_any_other(text: str) -> None:
     assert content_sequence(f"{text} élan") == (*content_sequence(text), "élan")
