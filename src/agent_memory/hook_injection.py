@@ -167,7 +167,7 @@ class HookInjection:
     def _recovery(self) -> "tuple[Passage, ...]":
         """Returns the last words of the last session here, if the person asked something and nothing came after.
         Reading them takes ten times as long as everything else, so of a session that is still running, by its
-        transcript, only that is said."""
+        transcript, or that is too long to be read in time, only that is said."""
         deliveries = DeliveryLog(self.root).deliveries(self.scope)
         last = last_other_session(deliveries, self.scope, self.moment.event.session_id, self.now_ms)
         if last is None or last.event != ASKED:
@@ -195,7 +195,7 @@ class HookInjection:
         thread = Thread(target=lambda: found.extend(recover(memory, last.harness, last.session)), daemon=True)
         thread.start()
         thread.join(RECOVERY_SECONDS)  # the process ends without it
-        return tuple(found)
+        return (unread_session(last.harness, last.session),) if thread.is_alive() else tuple(found)
 
     # -- when the person asks -----------------------------------------------------------------------------------------
 

@@ -505,6 +505,16 @@ class TestADay:
         assert memory("consolidate").code == 0
         assert "cut off" not in start(memory, session="a third")
 
+    def test_of_a_session_too_long_to_read_at_once_it_is_told_that_it_was_cut_off(self, memory: Memory) -> None:
+        memory.remembered(ZEBRA, "--kind", "lesson")
+        path = memory.home / ".claude" / "projects" / "lamp" / f"{SESSION}.jsonl"
+        path.parent.mkdir(parents=True)
+        said = conversation(memory, closed=False)
+        path.write_bytes(b"".join(line + b"\n" for line in said.lines[:-1] * 20_000 + said.lines[-1:]))
+        ask(memory, "Why does the zebra migration hang?", session=SESSION, transcript_path=str(path))
+        _untouched_since(path)
+        assert f"session {SESSION} was cut off" in start(memory, session="the-next")
+
     def test_a_session_at_work_is_told_and_its_transcript_is_not_read(self, memory: Memory) -> None:
         memory.remembered(ZEBRA, "--kind", "lesson")
         path = memory.home / ".claude" / "projects" / "lamp" / f"{SESSION}.jsonl"
