@@ -15,6 +15,7 @@ from conversations import MUCH_LATER_MS, agent, history, notes, tool, user, work
 ASKED = "The cart total is wrong for guests."
 STAYS = "SQLite stores a decimal as text."
 CAUSE = f"The root cause was that `total()` read the price twice. {STAYS}"
+MANY_FILES = "Files:\n- `shop/cart.py`: the rounded corners\n- `shop/demo.py`: a preview, two green buttons\n- `docs/cart.md`: a page, prices, taxes, some pictures"
 EXPLAINED = (
     "`Cart.load` takes the lock of the table, and `expire()` runs in a second thread that asks for it each minute. "
     "Carts of guests expire after one day, those of members never, and the worker deletes both at midnight by the clock of the shop. "
@@ -133,6 +134,9 @@ def test_an_explanation_is_a_fact_of_low_importance() -> None:
         "I used `--force-with-lease` instead of `--force` so that nothing of `main` is lost.",
         "The `cart` branch still needs to be merged into `main`.",
         "I left `.cache/` alone since it is untracked.", "Added `Decimal` since the totals are money.",
+        # Of this very moment.
+        f"Added the table.\n\n{MANY_FILES}\n\n`npm.cmd run build` passes.",
+        f"Pushed. Netlify will deploy it again in ~2 min.\n\n{MANY_FILES}",
         "Keep `Cart` as it is, since the templates index into it.", "It is a list because `Cart` is one.",
     ],
 )  # fmt: skip
@@ -200,8 +204,13 @@ def test_a_question_that_is_only_answered_leaves_the_answer_before_as_it_is() ->
 
 
 def test_a_paragraph_that_asks_the_person_is_none_of_the_answer() -> None:
-    (note,) = notes(*work_on(ASKED, f"{EXPLAINED}\n\nOne thing is pending: the day. Do you want two of them?"))
+    (note,) = notes(
+        *work_on(
+            ASKED, f"{EXPLAINED}\n\nOne thing is pending: the day. Do you want two of them?\n\nNeed from you: the key."
+        )
+    )
     assert "pending" not in note.body
+    assert "key" not in note.body
 
 
 def test_of_two_answers_on_one_matter_the_later_one_stays() -> None:

@@ -66,6 +66,7 @@ _LEADS_IN = re.compile(r"(?:^#{1,6} .*|^\*\*[^*\n]+\*\*|:)\Z", re.MULTILINE)
 _LINE = re.compile(r":\d+(?:-\d+)?$|\(\)$")
 _DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface|enum)\b[^;{{}}()]{{0,40}}?\b{0}\b|\b{0}\s*(?::=|=(?!=))"
 _TO_THE_PERSON = re.compile(r"\b(?:you|your|shall i|should i)\b", re.IGNORECASE)
+_NEEDS = re.compile(r"\bneed(?:ed)? from you\b", re.IGNORECASE)
 _QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
 _IN_BRACKETS = re.compile(r"\s\([^()]*\)")
 _FEWEST_TERMS = 20
@@ -239,7 +240,7 @@ def _is_aside(paragraph: str) -> bool:
     sentences = prose_sentences(paragraph)
     said = [each for each in sentences if not (each.endswith("?") or shows(Signal.NARRATION, each))]
     is_unfit = REDACTED in paragraph or len(paragraph) > ANSWER_CHARS
-    asks = any(each.endswith("?") and _TO_THE_PERSON.search(each) for each in sentences)
+    asks = any(_NEEDS.search(each) or (each.endswith("?") and _TO_THE_PERSON.search(each)) for each in sentences)
     return is_unfit or asks or not any(says_enough(each, 1) for each in said)
 
 
