@@ -103,6 +103,20 @@ def test_fields_merge_each_by_itself_and_trust_is_not_raised(joined: tuple[TwoMa
     assert file_of(machines.one, id).name.startswith("How deploys run -- topic__deploy topic__ci")
 
 
+def test_a_note_whose_file_both_machines_renamed_merges_by_what_it_was(joined: tuple[TwoMachines, str]) -> None:
+    machines, id = joined
+    assert machines.one("edit", id, "--tags", "deploy,ci").code == 0
+    machines.settled()
+    assert machines.one("edit", id, "--title", "How deploys run", "--tags", "deploy").code == 0
+    assert machines.other("edit", id, "--title", "Where to roll out", "--body", "Releases start at noon.").code == 0
+    synced(machines.one)
+    assert synced(machines.other)["conflicts"] == []
+    machines.settled()
+    note = machines.one("read", id, "--json").document
+    assert (note["title"], note["tags"]) == ("Where to roll out", ["topic__deploy"])
+    assert note["body"].strip() == "Releases start at noon."
+
+
 def test_archived_on_one_machine_and_edited_on_both_stays_live(joined: tuple[TwoMachines, str]) -> None:
     machines, id = joined
     edited(machines.one, id, lambda text: text.replace("main only", "main and hotfix only"))

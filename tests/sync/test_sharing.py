@@ -280,7 +280,7 @@ def test_nothing_is_written_or_read_outside_of_the_checkout(ana: Member, tmp_pat
     assert "away" not in ana.start()
     git(tmp_path, "init", "-q", "--bare", "bare.git")
     for place in (tmp_path / "bare.git", tmp_path):
-        assert "no checkout" in Member(ana.memory, place)("share", id, code=2)
+        assert "not in a checkout" in Member(ana.memory, place)("share", id, code=2)
 
 
 def test_of_two_versions_the_newer_one_is_told_and_no_other_is_lost(ana: Member) -> None:

@@ -92,14 +92,14 @@ def merged_tree(base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[s
 
 
 def wanted_contents(base: Tree | None, ours: Tree, theirs: Tree) -> frozenset[str]:
-    """Returns the object ids whose contents a merge needs: everything that differs between the sides, notes whose names
-    state no id, tombstones and tiers."""
+    """Returns the object ids whose contents a merge needs: everything that is not the same in all trees, notes whose
+    names state no id, tombstones and tiers. A note that both sides renamed has its path in the base alone."""
     return frozenset(
         leaf.object_id
         for tree in (base or EMPTY, ours, theirs)
         for path, leaf in tree.items()
         if leaf.size_bytes <= MAX_FILE_BYTES and leaf.mode in PLAIN_MODES
-        if ours.get(path) != theirs.get(path)
+        if not ours.get(path) == theirs.get(path) == leaf
         or path.startswith(f"{FORGOTTEN}/")
         or path == TIERS_FILE
         or (is_note(path) and id_in_name(path) is None)
