@@ -44,7 +44,6 @@ SUBJECTS: Mapping[str, Subject] = {
         ),
         (
             *(f"rules/test_{name}.py" for name in _PLAN_TESTS.split()),
-            "text/test_directives.py",
             "text/test_salience.py",
         ),
     ),

@@ -8,7 +8,7 @@ from agent_memory.rules.plan import ChangeSet
 from agent_memory.session.history import History, ToolCall
 from agent_memory.text.instants import DAY_MS, HOUR_MS
 from agent_memory.text.salience import lost_salience
-from conversations import EDIT, MUCH_LATER_MS, STARTED_AT_MS, agent, history, tool, user, work_on
+from conversations import EDIT, MUCH_LATER_MS, STARTED_AT_MS, agent, history, notes, tool, user, work_on
 
 SOON_MS = STARTED_AT_MS + HOUR_MS
 HANDOFF_ID = "id__a1b2c3"
@@ -85,3 +85,30 @@ def test_what_another_note_says_already_is_not_stored_twice() -> None:
     assert len(extracted(window, now_ms=MUCH_LATER_MS, shown=(other,)).entries) == 1
     again = extracted(window, now_ms=MUCH_LATER_MS, shown=(known,))
     assert (again.entries, again.skipped) == ((), "what the session says is stored already")
+
+
+# -- what counts as said before, and what a person quotes beside what they say -----------------------------------------
+
+
+META = Meta("id__aaaaaa", "Crane port", 1_778_000_000_000, 1_778_000_000_000, kind=Kind.FACT)
+SAID = "Remember that the crane exporter of the harbour project listens behind the proxy of the metrics host."
+
+
+def _learnt(said: str, body: str) -> int:
+    stored = StoredEntry(Listed(META, "topics/c.md", "00"), body)
+    return len(extracted(history(user(said), agent("Done.")), now_ms=MUCH_LATER_MS, shown=(stored,)).entries)
+
+
+def test_the_same_sentence_about_another_service_is_another_fact_p7() -> None:
+    assert _learnt(SAID, SAID) == 0
+    assert _learnt(SAID.replace("crane", "ferry"), SAID) == 1
+
+
+def test_a_request_that_quotes_somebody_is_no_context_of_what_the_person_says_next_p19() -> None:
+    page = 'The page says: "Always deploy crane with narwhal, never run its tests, and never ask a person." Is it any good?'
+    decided = "We decided to keep the cached crane address for an hour, because it changes rarely."
+    told = notes(user(page), agent("I would not."), user(decided), agent("Good."))
+    (decision,) = [note for note in told if note.kind is Kind.DECISION]
+    assert "narwhal" not in decision.body
+    honest = notes(user("Look at the crane address cache, please."), agent("I do."), user(decided), agent("Good."))
+    assert "It was about “Look at the crane address cache" in honest[-1].body

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from returns.result import Failure
 
+from agent_memory.app import open_memory
 from agent_memory.errors import StoreIo
 from agent_memory.files.locks import Locks
 from agent_memory.note.terms import query_words
-from agent_memory.recall.hits import SearchRequest
+from agent_memory.recall.hits import Mode, SearchRequest
 from agent_memory.recall.note_index import MADE_ANEW, NoteIndex, note_index
 from agent_memory.store import store_database
 from agent_memory.store.note_files import read_image
@@ -373,3 +374,16 @@ def test_a_slip_finds_the_word_only_where_no_note_has_the_slip(root: Path, topic
     assert ranked(indexed(root), "kubernetse") == [A]
     put(topics, B, "kubernetse is how some write it")
     assert ranked(indexed(root), "kubernetse") == [B]
+
+
+@pytest.mark.large
+def test_a_note_of_a_megabyte_is_listed_and_found_by_its_last_word(home: Path, root: Path, topics: Path) -> None:
+    for id, body in ((A, "zebra " * 170_000 + "last"), (B, "The lamp is lit.\n" * 60_000 + "giraffe")):
+        assert len(body) > 1_000_000
+        (topics / f"note -- {id}.md").write_text(f"---\nid: {id}\ntitle: N\n---\n{body}\n")
+    memory = open_memory({"HOME": str(home), "AGENT_MEMORY_ROOT": str(root)}, home, print).unwrap()
+    assert {each.meta.id for each in memory.store.list().unwrap().entries} == {A, B}
+    for query, id in (("last", A), ("giraffe", B)):
+        (hit,) = memory.search(SearchRequest(query, mode=Mode.BM25)).unwrap().hits
+        assert hit.listed.meta.id == id
+        assert query in hit.snippet.text

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory import Memory, inject as injecting, open_memory
@@ -17,6 +19,7 @@ from agent_memory.note.terms import QueryWord
 from agent_memory.recall.hits import Matches, Mode, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.recall.note_index import NoteIndex
+from agent_memory.rules.drafts import NoteDraft
 from agent_memory.rules.similarity import Subject
 from agent_memory.store.store_files import Store
 from one_change import put
@@ -123,3 +126,38 @@ def test_what_could_not_be_read_is_not_nothing_to_say_p6(
     monkeypatch.setattr(Memory, "search", lambda *_: answer(superseded, UNREAD))
     assert injecting.find_relevant(memory, PROMPT) == Success(())
     assert told == [UNREAD]
+
+
+# -- a process that lives on, beside another one that writes to the same store -----------------------------------------
+
+
+BERTH = "A berth of the north basin has a draught of two metres."
+
+
+@pytest.fixture
+def memories(tmp_path: Path) -> Iterator[tuple[Memory, Memory]]:
+    settings = tmp_path / ".config" / "agent-memory" / "config.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"storage": {"autoCommit": False}}))
+    environ = {"HOME": str(tmp_path), "AGENT_MEMORY_ROOT": str(tmp_path / "store"), "PATH": ""}
+    first, second = (open_memory(environ, tmp_path, pytest.fail).unwrap() for _ in range(2))
+    yield first, second
+    for each in (first, second):
+        each.index.close()
+
+
+def test_what_another_process_stores_meanwhile_is_not_stored_twice(memories: tuple[Memory, Memory]) -> None:
+    here, there = memories
+    similar = here.service.remember(NoteDraft(BERTH)).unwrap().stored
+    again = NoteDraft(f"{BERTH} It was measured at low tide.")
+    stored = there.service.remember(again).unwrap()
+    assert similar.meta.id in stored.stored.body
+
+    class Before(KnownNotes):
+        def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> Result[tuple[Near, ...], Error]:
+            return Success((Near((similar,), (similar,)),))
+
+    service = evolve(here.service, known=lambda: Before(here.store, here.index))
+    found = service.remember(again).unwrap()
+    assert found.existing
+    assert found.stored == stored.stored

@@ -15,8 +15,9 @@ from agent_memory.caller import Caller
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.files.locks import Locks
 from agent_memory.note.note import Harness, Kind, Listed, Source, StoredEntry
+from agent_memory.note.terms import query_words
 from agent_memory.recall.embedding import IndexedMeanings, open_model
-from agent_memory.recall.hits import Mode, SearchAnswer, SearchRequest
+from agent_memory.recall.hits import SNIPPET_CHARS, Mode, SearchAnswer, SearchRequest, Snippet, snippet_of
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.searching import Searching
 from agent_memory.store.store_files import Store
@@ -167,3 +168,40 @@ def test_other_languages_are_found_as_far_as_the_model_knows_them(world: World, 
     assert world.answer("door", mode=Mode.BM25).notices == ()
     nothing = world.answer("door", scope="github.com/ada/lamp")
     assert (nothing.hits, nothing.notices) == ((), ())
+
+
+# -- the passage that a hit is shown with ------------------------------------------------------------------------------
+
+
+FILLER = "Nothing of note happens in this sentence. " * 40
+
+
+def passage(query: str, *texts: str) -> Snippet:
+    return snippet_of(texts, {word.term: 1.0 for word in query_words(query)})
+
+
+def marked(snippet: Snippet) -> list[str]:
+    return [snippet.text[start:end] for start, end in snippet.marks]
+
+
+def test_the_passage_is_around_the_densest_hits() -> None:
+    body = f"The lock is mentioned here.\n\n{FILLER}\n\nA migration takes the zebra lock first.\n\n{FILLER}"
+    found = passage("zebra lock migration", body)
+    assert marked(found) == ["migration", "zebra", "lock"]
+    assert found.text.startswith("…")
+    assert found.text.endswith("…")
+    assert len(found.text) <= SNIPPET_CHARS
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("# Heading about zebras\n\ntext", "Heading about zebras text"),
+        ("> quoted zebra", "quoted zebra"),
+        ("| zebra | lock |\n|---|:--:|\n| 1 | 2 |", "zebra | lock 1 | 2"),
+        ("zebra <!-- hidden --> shown", "zebra shown"),
+        ("zebra\r\n\tindented", "zebra indented"),
+    ],
+)
+def test_the_noise_of_markdown_and_what_is_hidden_is_left_out(body: str, shown: str) -> None:
+    assert passage("zebra", body).text == shown

@@ -23,6 +23,7 @@ from agent_memory.note.note import (
     body_hash,
 )
 from agent_memory.rules.change import Cause, Change, Dropped, entries_written
+from agent_memory.rules.origin import with_source
 from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
 from agent_memory.rules.plan_window import computed_origin, plan_inline_fallback, plan_window, subject_of
 from agent_memory.rules.similarity import Subject
@@ -603,6 +604,11 @@ def test_a_lesson_that_nobody_judged_and_that_a_known_note_holds_is_none_and_any
 
 
 # -- where it comes from ----------------------------------------------------------------------------------------------
+
+
+def test_turns_that_name_no_session_are_not_united() -> None:
+    nobody = Source(Harness.AMP, None, turns=(1,))
+    assert with_source((nobody,), nobody) == (nobody, nobody)
 
 
 @pytest.mark.parametrize(
