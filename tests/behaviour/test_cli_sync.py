@@ -117,6 +117,16 @@ def test_a_note_whose_file_both_machines_renamed_merges_by_what_it_was(joined: t
     assert note["body"].strip() == "Releases start at noon."
 
 
+def test_a_title_that_one_machine_wrote_stays_though_the_other_changed_the_text(machines: TwoMachines) -> None:
+    id = machines.one.remembered("The lamp is blue.")
+    machines.joined()
+    assert machines.one("edit", id, "--title", "Lamps").code == 0
+    assert machines.other("edit", id, "--body", "The lamp is red.").code == 0
+    machines.settled()
+    note = machines.one("read", id, "--json").document
+    assert (note["title"], note["body"].strip()) == ("Lamps", "The lamp is red.")
+
+
 def test_archived_on_one_machine_and_edited_on_both_stays_live(joined: tuple[TwoMachines, str]) -> None:
     machines, id = joined
     edited(machines.one, id, lambda text: text.replace("main only", "main and hotfix only"))

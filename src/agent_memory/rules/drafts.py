@@ -358,8 +358,12 @@ def edited_title(text: str) -> str:
 
 def kept_title(old: MemoryEntry, body: str) -> str:
     """Returns the title of a note whose body changes: derived anew if it was derived before."""
-    was_derived = old.meta.title == edited_title(derive_title(old.body))
-    return edited_title(derive_title(body)) if was_derived and body != old.body else old.meta.title
+    return edited_title(derive_title(body)) if has_derived_title(old) and body != old.body else old.meta.title
+
+
+def has_derived_title(note: MemoryEntry) -> bool:
+    """Returns whether the title is what the body begins with, so that it follows a new body."""
+    return note.meta.title == edited_title(derive_title(note.body))
 
 
 def kept_description(old: MemoryEntry, body: str) -> str:

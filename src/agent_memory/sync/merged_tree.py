@@ -38,6 +38,7 @@ from agent_memory.note.note_format import (
 from agent_memory.note.yaml_block import comment_lines, edit_block
 from agent_memory.results import as_result
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORED
+from agent_memory.rules.drafts import has_derived_title
 from agent_memory.rules.forgotten import (
     SAME_SHARE,
     EntryTombstone,
@@ -464,7 +465,11 @@ def merged_note(base: bytes | None, one: bytes, other: bytes, path: str) -> Merg
 
 
 def _described(meta: Meta, base: MemoryEntry | None, sides: tuple[MemoryEntry, MemoryEntry], body: str) -> Meta:
-    """Returns the note with its description: a derived one follows the body, one that only one side wrote stays."""
+    """Returns the note with its title and description: a derived description follows the body, and what only one side
+    wrote stays."""
+    titles = [each.meta.title for each in sides if not has_derived_title(each)]
+    if len(titles) == 1 and titles[0] != (None if base is None else base.meta.title):
+        meta = evolve(meta, title=titles[0])
     told = ((each.meta.description, derive_description(canonical_body(each.body))) for each in sides)
     written = [description for description, derived in told if description not in ("", derived)]
     if len(written) == len(sides):
