@@ -116,6 +116,28 @@ class TestTold:
         assert "signing pipeline" in ask(memory, "How do we deploy?")
         assert ask(memory, "Please remember to deploy it.", session="s-2") == ""
 
+    @pytest.mark.parametrize(
+        ("note", "asked", "other"),
+        [
+            (
+                "Wir nutzen Stripe nur für Kreditkarten, weil die Bank SEPA selbst abwickelt.",
+                "Wie war das mit den Kreditkarten?",
+                "Mach den Parser nur für die Tests neu, weil er noch nicht reicht",
+            ),
+            (
+                "On utilise Redis pour les sessions, pas la base, car elle est lente.",
+                "pourquoi Redis pour les sessions ?",
+                "corrige la page pour les admins, elle n'est pas dans le menu",
+            ),
+        ],
+    )
+    def test_small_words_of_other_languages_connect_nothing(
+        self, memory: Memory, note: str, asked: str, other: str
+    ) -> None:
+        memory.remembered(note, "--scope", HERE)
+        assert ask(memory, other) == ""
+        assert note in ask(memory, asked)
+
     def test_no_words_are_told_twice(self, memory: Memory) -> None:
         target = memory.home / "AGENTS.md"
         memory.configure(agentsMd={"targets": [str(target)]})
