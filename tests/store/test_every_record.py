@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -199,10 +198,6 @@ HOSTILE = [
 
 
 class TestSessionMarksFiles:
-    @pytest.fixture
-    def marks(self, root: Path) -> SessionMarks:
-        return SessionMarks(root)
-
     def test_each_session_has_a_mark_of_its_own_in_the_one_directory_whatever_its_id_p21(self, root: Path) -> None:
         marks = SessionMarks(root)
         near = [evolve(MARK, session_id=id) for id in ("ses_a", "ses_A", "ses/a", "ses-a", *HOSTILE)]
@@ -218,17 +213,6 @@ class TestSessionMarksFiles:
         marks.put(MARK).unwrap()
         (root / "state/sessions/claude-code_7c9e6679-7425.json").rename(root / "state/sessions/claude-code_other.json")
         assert isinstance(marks.get(MARK.harness, "other").failure(), StateCorrupt)
-
-
-class TestBeginnings:
-    """`why --session` takes the beginning of an id."""
-
-    def test_a_damaged_mark_is_an_error_and_not_a_session_unseen_p6(self, tmp_path: Path) -> None:
-        marks = SessionMarks(tmp_path)
-        assert marks.put(MARK) == Success(None)
-        (path,) = (tmp_path / "state/sessions").iterdir()
-        path.write_text("{")
-        assert isinstance(marks.beginning_with("7c9e", 10).failure(), StateCorrupt)
 
 
 def test_a_damaged_mark_among_all_is_an_error_and_hides_no_other_p6(tmp_path: Path) -> None:
@@ -279,18 +263,6 @@ class TestStateKeysFiles:
             assert isinstance(keys.get(PHASE.key).failure(), StateCorrupt)
             assert [type(each) for each in keys.all()] == [Failure, Success]
 
-    def test_of_many_at_once_one_is_last_and_nothing_is_torn_p2(self, root: Path) -> None:
-        values = [evolve(PHASE, json=f'"{str(number) * 5_000}"') for number in range(8)]
-        keys = StateKeysFiles(root)
-        keys.put(values[0]).unwrap()
-        writers = [threading.Thread(target=lambda value=value: keys.put(value).unwrap()) for value in values]
-        for writer in writers:
-            writer.start()
-        seen = [keys.get(PHASE.key).unwrap() for _ in range(50)]
-        for writer in writers:
-            writer.join()
-        assert all(value in values for value in (*seen, keys.get(PHASE.key).unwrap()))
-
 
 # -- spend: calls and characters of a day (P10) ------------------------------------------------------------------------
 
@@ -304,12 +276,6 @@ def ledger(tmp_path: Path) -> SpendLedgerFiles:
 
 
 class TestSpend:
-    def test_the_call_after_the_last_is_refused_and_not_counted_p10(self, ledger: SpendLedgerFiles) -> None:
-        assert ledger.reserve(NOON_MS, 1, 2) == Success(None)
-        assert ledger.reserve(NOON_MS, 1, 2) == Success(None)
-        assert ledger.reserve(NOON_MS, 1, 2) == Failure(SpendExhausted(2, 2))
-        assert ledger.days() == Success({"2026-02-13": DaySpend(2, 2, 0)})
-
     def test_the_next_utc_day_starts_afresh(self, ledger: SpendLedgerFiles) -> None:
         midnight_ms = NOON_MS + DAY_MS // 2
         assert ledger.reserve(midnight_ms - 1, 1, 1) == Success(None)
@@ -350,35 +316,9 @@ class TestSpendOnDisk:
 # -- tombstones (P28) --------------------------------------------------------------------------------------------------
 
 
-NOTE = EntryTombstone("id__a1b2c3", 1_770_000_000_123, frozenset({"0123456789abcdef", "fedcba9876543210"}))
-
-
-@pytest.fixture
-def tombstones(root: Path) -> Tombstones:
-    return Tombstones(root)
-
-
 def test_the_tombstone_of_another_session_under_its_name_is_an_error(root: Path) -> None:
     tombstones = Tombstones(root)
     tombstones.put(SessionTombstone("T-1", Harness.AMP, 1))
     (path,) = (root / FORGOTTEN).iterdir()
     path.write_text(path.read_text().replace("T-1", "T-2"))
     assert isinstance(tombstones.of_session(Harness.AMP, "T-1"), Failure)
-
-
-# -- trust -------------------------------------------------------------------------------------------------------------
-
-
-AT_MS = 1_771_000_000_123
-
-
-def test_processes_at_once_lose_no_trust_p7(home: Path) -> None:
-    script = textwrap.dedent("""
-        import sys
-        from agent_memory.setup.config_files import TrustFile
-        for number in range(5):
-            TrustFile(sys.argv[1]).add(f"/{sys.argv[2]}/{number}", b"x", 0)
-    """)
-    started = [subprocess.Popen([sys.executable, "-c", script, str(home), str(each)]) for each in range(4)]
-    assert [each.wait(timeout=60) for each in started] == [0] * 4
-    assert len(TrustFile(str(home)).configs()) == 20

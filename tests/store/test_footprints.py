@@ -231,24 +231,12 @@ class TestActs:
         assert acts(gone)[0][0] == "remove"
         assert acts(FileChange(VERSION, OLD, None)) == []
 
-    def test_a_renamed_note_is_one_note(self) -> None:
-        renamed = state("The api has 8080.", evolve(META, title="Ports of the api"))
-        files = (FileChange(PATH, OLD, None), FileChange("topics/Ports of the api -- id__a1b2c3.md", None, renamed))
-        assert acts(*files) == [("replace", ("id__a1b2c3",), (), "Ports of the api")]
-
     def test_a_secret_notes_title_is_not_told(self) -> None:
         secret = state("The key.", evolve(META, sensitivity=Sensitivity.SECRET))
         assert acts(FileChange(PATH, OLD, secret)) == [("replace", ("id__a1b2c3",), (), "a secret note")]
 
 
 class TestDiff:
-    def test_a_changed_note_shows_its_lines_and_where_the_earlier_version_is(self) -> None:
-        text = shown(FileChange(VERSION, None, OLD), FileChange(PATH, OLD, NEW))
-        assert text.splitlines()[:3] == ["# changed id__a1b2c3  Ports", f"--- {PATH}", f"+++ {PATH}"]
-        assert "-The api has 8080." in text
-        assert "+The api has 9090." in text
-        assert f"# the earlier version is kept as {VERSION}" in text
-
     def test_a_retired_note_says_where_it_is(self) -> None:
         text = shown(FileChange(PATH, OLD, None), FileChange(RETIRED, None, OLD))
         assert text.startswith("# moved to the archive id__a1b2c3  Ports\n")

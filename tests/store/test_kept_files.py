@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,14 +17,13 @@ from agent_memory.results import as_result
 from agent_memory.rules.change import Change, FileChange, FileState, Footprint, SectionChange
 from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone
 from agent_memory.rules.plan import DaySpend
-from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo, Work
+from agent_memory.rules.run import KeptReply, Run, TieringMemo, Work
 from agent_memory.rules.run_log import LoggedAction, LoggedRun
-from agent_memory.session.history import History, Role, SessionMark, ToolCall, TranscriptEnd, Turn
+from agent_memory.session.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.session.queue import InboxEntry, InlineNote, Pending
 from agent_memory.store.bookkeeping import (
     FOOTPRINT,
     FORGETTING,
-    OVER,
     PURGE,
     SESSION_MARK,
     SPEND,
@@ -43,7 +41,6 @@ from agent_memory.store.note_files import parse_tiers, render_tiers
 from agent_memory.store.run_json import (
     CHANGES,
     CHECKPOINT,
-    DEFRAG_CHECKPOINT,
     REPLY,
     TIERING,
     parse_report,
@@ -54,7 +51,6 @@ from agent_memory.text.json_codec import Documents
 NOON_MS = 1_772_409_600_123
 ONE, OTHER, HASH = "a" * 40, "b" * 64, "0" * 64
 A, B = "id__a1b2c3", "id__bbbbbb"
-SEEDS = Path(__file__).parents[2] / "fuzz/seeds/document"
 MARK = SessionMark(Harness.AMP, "T-1", "r", 1, 2, True, "builtin", A, (A,))
 FORGOTTEN = ForgettingAtWork(
     NOON_MS, True, "s-1", Harness.CODEX, frozenset({A}), frozenset[str](), ("topics/x.md",), frozenset({"Tea"}),
@@ -188,74 +184,7 @@ def test_a_value_that_makes_no_sense_is_damage_p6_p21(name: str, changed: dict[s
     assert isinstance(read(parse, json.dumps({**json.loads(text), **changed}).encode()).failure(), StateCorrupt)
 
 
-# -- whatever text they hold ------------------------------------------------------------------------------------------
-
-hostile, texts = st.text(st.characters(), min_size=1), st.text(st.characters())
-ids = st.from_regex(r"id__[1-9A-HJ-NP-Za-km-z]{6}", fullmatch=True)
-states = st.none() | st.builds(FileState, st.binary(max_size=50), st.none() | st.integers(-(2**40), 2**62))
-marks = st.builds(
-    SessionMark,
-    harness=st.sampled_from(Harness),
-    session_id=hostile,
-    last_record_id=texts,
-    last_at_ms=st.none() | st.integers(0, 2**53),
-    turns_seen=st.integers(0, 10**6),
-    tools_answered=st.booleans(),
-    agent_name=hostile,
-    handoff_id=st.none() | ids,
-    entry_ids=st.lists(ids, max_size=4).map(tuple),
-    elsewhere=st.lists(st.builds(TranscriptEnd, hostile, hostile, st.none() | st.just(5), st.integers(0, 9))).map(
-        tuple
-    ),
-)
-footprints = st.builds(
-    Footprint,
-    st.lists(st.builds(FileChange, hostile, states, states)).map(tuple),
-    st.lists(st.builds(SectionChange, hostile, st.none() | texts, st.none() | texts, st.text(), st.booleans())).map(
-        tuple
-    ),
-)
-memos = st.builds(TieringMemo, st.text(), st.text(), st.frozensets(st.text()))
-
-
-@settings(max_examples=60)
-@given(marks, footprints, memos)
-def test_what_is_read_is_what_was_written_p16(mark: SessionMark, footprint: Footprint, memo: TieringMemo) -> None:
-    assert SESSION_MARK.parse(SESSION_MARK.render(mark).encode("utf-8", "backslashreplace"), "m.json") == mark
-    assert FOOTPRINT.parse(FOOTPRINT.render(footprint).encode("utf-8", "backslashreplace"), "f") == footprint
-    text = DEFRAG_CHECKPOINT.render(("apply_changes", DefragRun("r", 1, memo=memo)))
-    state, run = DEFRAG_CHECKPOINT.parse(text.encode(), "p")
-    assert (state, run.memo) == ("apply_changes", memo)
-
-
-@settings(max_examples=60)
-@given(
-    st.lists(
-        st.builds(
-            lambda path, before, at: Step(path, before, None if at is None else HASH, at and f"{at}.new"),
-            hostile,
-            states,
-            st.none() | st.integers(1, 99),
-        )
-    ).map(tuple),
-    footprints,
-    st.data(),
-)
-def test_what_is_cut_is_damaged_and_a_journal_is_over_once_it_is_marked_p6(
-    steps: tuple[Step, ...], footprint: Footprint, data: st.DataObject
-) -> None:
-    journal = render_journal(steps)
-    assert not journal.endswith(OVER)
-    assert parse_journal(journal, "j") == parse_journal(journal + OVER, "j") == steps
-    whole = FOOTPRINT.render(footprint).encode("utf-8", "backslashreplace").rstrip(b"\n")
-    for text, parse in ((journal, parse_journal), (whole, FOOTPRINT.parse)):
-        cut = text[: data.draw(st.integers(0, len(text) - 1))]
-        assert isinstance(read(parse, cut).failure(), StateCorrupt)
-
-
 # -- tags, which a person may write
-
-tags = st.sampled_from(["topic__a", "area__b", "topic__c++", "bare", "topic__é"])
 
 
 @pytest.mark.parametrize(

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import errno
-import os
 from pathlib import Path
 
 import pytest
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory import app
-from agent_memory.app import open_memory
-from agent_memory.capture.hook_files import LOG_NAME, log_hook_problem
-from agent_memory.care.health import Health
-from agent_memory.errors import AgentMissing, Error, PathRefused, RunNotFound, StateCorrupt, StoreIo
-from agent_memory.note.note import Harness, MemoryEntry, Meta
-from agent_memory.rules.change import Applied, Change, FileChange, FileState, Footprint, Receipt, SectionChange
-from agent_memory.rules.run import KeptReply, Run, Settled
+from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo
+from agent_memory.rules.change import FileChange, FileState, Footprint, SectionChange
+from agent_memory.rules.run import KeptReply
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, RunKind, Undoing
-from agent_memory.session.queue import InboxEntry, Outcome, Pending, SessionFile
 from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.run_files import (
     DEFRAG_CHECKPOINT,
@@ -29,13 +22,11 @@ from agent_memory.store.run_files import (
     prune_run_files,
 )
 from agent_memory.store.run_json import render_report_document
-from agent_memory.store.store_files import Store
 from agent_memory.text.instants import DAY_MS, iso_of
-from faults import each_failure, each_kill, failing_at, failing_on, snapshot
+from faults import each_failure, each_kill, failing_at, snapshot
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_locks import DictLocks
 
-FIRST, SECOND, THIRD = (f"2026-02-1{day}T14-30-05.123Z_{day}dbfbe" for day in (3, 4, 5))
+FIRST, SECOND = (f"2026-02-1{day}T14-30-05.123Z_{day}dbfbe" for day in (3, 4))
 NOTE = FileChange("topics/a id__a1b2c3.md", None, FileState(b"A", 1))
 SECTION = SectionChange("/home/dana/AGENTS.md", None, "<!-- agent-memory:start -->", "\n", False)
 
@@ -182,11 +173,6 @@ def test_a_checkpoint_is_not_missing_because_nobody_may_look(tmp_path: Path, num
 REPLY = KeptReply("the lamp is green", "n1", "0" * 64, {"id__a1b2c3": "1" * 64})
 
 
-@pytest.fixture
-def replies(tmp_path: Path) -> ConsolidateRecords:
-    return ConsolidateRecords(tmp_path, DictClock())
-
-
 @pytest.mark.parametrize("spent", [True, False])
 def test_p28_nothing_of_a_dropped_reply_stays_on_disk(tmp_path: Path, spent: bool) -> None:
     replies = ConsolidateRecords(tmp_path, DictClock())
@@ -196,40 +182,6 @@ def test_p28_nothing_of_a_dropped_reply_stays_on_disk(tmp_path: Path, spent: boo
     assert [path for path in tmp_path.rglob("*") if path.is_file()], "positive control"
     assert replies.drop_reply("key") == Success(None)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-# -- the report of a consolidate run -----------------------------------------------------------------------------------
-
-
-RUN_ID = "2026-02-13T14-30-05.123Z_4dbfbe"
-RUN = Run(RUN_ID, 1_770_993_005_123)
-
-
-def applied(id: str, act: str = "create") -> Applied:
-    return Applied(id, act, f"topics/{id}.md", (f"topics/{id}.md",), None, "0", f"Note {id}")
-
-
-def settled(*done: Applied) -> Settled:
-    entry = InboxEntry(1_770_993_005_000, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s1"))
-    outcome = Outcome("written", RUN_ID, 1_770_993_006_000, tuple(each.id for each in done), dropped=("b: too long",))
-    return Settled(Pending(entry, "a.json", ("a.json",)), outcome, receipt=Receipt(done))
-
-
-def logged(root: Path, run: Run) -> LoggedRun:
-    ConsolidateRecords(root, DictClock(1_770_993_010_000)).finish(run, None).unwrap()
-    (found,) = RunLog(root).runs().unwrap()
-    return found
-
-
-def test_a_resumed_run_tells_of_the_sessions_before_its_interruption_too(tmp_path: Path) -> None:
-    store = Store(tmp_path, DictLocks())
-    for letter in "ab":
-        meta = Meta(f"id__aaaaa{letter}", f"Note {letter}", 1_770_993_005_123, 1_770_993_005_123)
-        store.apply([Change.of(MemoryEntry(meta, "Words."))], run_id=RUN_ID).unwrap()
-    resumed = evolve(RUN, resumed=True, settled=(settled(applied("id__aaaaab")),))
-    report = logged(tmp_path, resumed)
-    assert [each.new_ids for each in report.actions] == [("id__aaaaaa",), ("id__aaaaab",)]
-    assert report.kept
 
 
 # -- pruning -----------------------------------------------------------------------------------------------------------
@@ -309,49 +261,3 @@ def test_a_link_for_runs_is_refused_p21(tmp_path: Path) -> None:
     before = snapshot(outside)
     assert isinstance(prune(root, keep_runs=1).failure(), PathRefused)
     assert snapshot(outside) == before
-
-
-# -- what `memory status` says of the last runs ------------------------------------------------------------------------
-
-
-RUN_STATUS = LoggedRun("", "consolidate", 1_770_993_005_123, 1_770_993_006_000, "completed", "1 session processed")
-
-
-def health(root: Path, *runs: LoggedRun) -> Health:
-    memory = open_memory({"HOME": str(root.parent), "AGENT_MEMORY_ROOT": str(root)}, None, lambda _: None).unwrap()
-    for number, run in enumerate(runs):
-        named = evolve(run, run_id=f"2026-02-13T14-30-{number:02}.123Z_dbfbe{number}")
-        memory.log.put_report(named, AgentMissing("llm") if run.result == "paused" else None).unwrap()
-    return memory.health().unwrap()
-
-
-def test_a_damaged_report_hides_no_other_and_is_told_p6(root: Path) -> None:
-    assert health(root, RUN_STATUS, RUN_STATUS).problems == ()
-    (root / "runs/2026-02-13T14-30-01.123Z_dbfbe1/report.json").write_text("{")
-    found = health(root)
-    assert found.last_runs[0].run_id.endswith("_dbfbe0")
-    (problem,) = found.problems
-    assert "_dbfbe1/report.json cannot be understood" in problem
-
-
-def test_a_damaged_list_of_undone_runs_is_told(root: Path) -> None:
-    health(root, RUN_STATUS)
-    (root / "runs/undone.json").write_text("{")
-    assert any("undone.json" in each for each in health(root).problems)
-
-
-# -- logs that cannot be read ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [LOG_NAME, "owed.json"])
-def test_a_log_that_cannot_be_read_is_not_taken_for_an_empty_one_p6(home: Path, root: Path, name: str) -> None:
-    (root / "runs").mkdir(parents=True)
-    (root / "runs" / "owed.json").write_text('[{"paths": [], "subject": "x"}]')
-    log_hook_problem(str(home), str(root), "codex", "payload", "it is not JSON")
-    memory = app.open_memory(os.environ, None, lambda _: None).unwrap()
-    whole = memory.health().unwrap()
-    assert ([each.message for each in whole.hook_problems], whole.unrecorded) == (["it is not JSON"], 1)
-    with failing_on(name, "open"):
-        health = memory.health().unwrap()
-    assert len(health.warnings) > len(whole.warnings)
-    assert any(name in each and "Input/output error" in each for each in health.warnings)

@@ -318,13 +318,6 @@ def test_a_tier_list_that_could_not_be_read_back_is_refused(store: Store, tiers:
     assert state(store) == before
 
 
-@pytest.fixture
-def files(root: Path) -> Store:
-    store = Store(root, Locks(root))
-    store.apply([Change.of(plain(A))], tiers=TierList((A,))).unwrap()
-    return store
-
-
 # -- what lies in a directory of notes ---------------------------------------------------------------------------------
 
 

@@ -14,7 +14,6 @@ from returns.result import Failure, Success
 from agent_memory.errors import EntryInvalid, PathRefused, StoreIo
 from agent_memory.note.note import Usage
 from agent_memory.store.usage_ledger import (
-    MAX_LINE_BYTES,
     Base,
     DayReads,
     LedgerRecord,
@@ -26,7 +25,6 @@ from agent_memory.store.usage_ledger import (
     parse_ledger_line,
     render_ledger_line,
 )
-from agent_memory.text.instants import DAY_MS
 
 A, B = "id__aaaaaa", "id__bbbbbb"
 
@@ -54,13 +52,6 @@ class TestUsageLedgerFiles:
     @pytest.fixture
     def ledger(self, root: Path) -> UsageLedger:
         return UsageLedger(root)
-
-    def test_reads_are_counted_by_reader_and_day(self, ledger: UsageLedger) -> None:
-        assert ledger.day_reads() == Success(())
-        for id, at_ms, reader in ((A, 5, "codex"), (B, DAY_MS + 7, "amp"), (B, 3, "codex"), (A, 4, "amp")):
-            ledger.append(id, at_ms, reader).unwrap()
-        ledger.adopt("id__cccccc", Usage(12, 3)).unwrap()
-        assert ledger.day_reads() == Success((DayReads(0, "amp", 1), DayReads(0, "codex", 2), DayReads(1, "amp", 1)))
 
     def test_a_base_of_something_that_is_no_id_is_refused_p21(self, ledger: UsageLedger) -> None:
         assert isinstance(ledger.adopt("../../etc", Usage(1, None)).failure(), EntryInvalid)
@@ -220,12 +211,6 @@ def test_a_line_says_what_was_recorded(record: LedgerRecord) -> None:
     assert line.endswith(b"\n")
 
 
-def test_the_longest_read_is_far_below_what_one_write_keeps_whole_p7() -> None:
-    longest = Read("id__zzzzzz", 2**53 - 1, "r" * 64)
-    assert parse_ledger_line(line := render_ledger_line(longest)) == longest
-    assert len(line) < 200 < MAX_LINE_BYTES
-
-
 @settings(max_examples=60)
 @given(records, st.data())
 def test_a_cut_line_is_no_record(record: LedgerRecord, data: st.DataObject) -> None:
@@ -252,13 +237,6 @@ def test_counting_some_of_the_records_first_changes_nothing(some: list[LedgerRec
     half = len(some) // 2
     again, whole = counted([*counted(some[:half]).records, *some[half:]]), counted(some)
     assert (again.totals, again.day_reads) == (whole.totals, whole.day_reads)
-
-
-def test_reads_and_totals_add_up() -> None:
-    assert counted([Read("a", 5, "amp"), Total("a", 3, None), Read("b", 1, "amp"), Total("a", 2, 9)]).totals == {
-        "a": Usage(6, 9),
-        "b": Usage(1, 1),
-    }
 
 
 def test_of_several_bases_the_greatest_counts_once() -> None:
