@@ -21,7 +21,6 @@ from agent_memory.note.note import (
     Status,
     StoredEntry,
     TierList,
-    Usage,
 )
 from agent_memory.recall.known_notes import KnownNotes
 from agent_memory.recall.note_index import NoteIndex
@@ -103,19 +102,6 @@ class TestRemember:
         assert guessed.stored.meta.id != secret
         assert world.person.remember(NoteDraft(DEPLOYS)).unwrap().existing
 
-    def test_words_that_were_linked_when_they_were_stored_are_stored_once_too(self, world: World) -> None:
-        first = world.remembered()
-        again = NoteDraft("Deploys run from main only, and never on a Friday.")
-        second = world.person.remember(again).unwrap()
-        assert [each.meta.id for each in second.similar] == [first]
-        assert f"[[{first}]]" in second.stored.body
-        assert world.person.remember(again).unwrap().existing
-
-    def test_another_repositorys_note_is_not_linked(self, world: World) -> None:
-        world.remembered(scope="github.com/ada/lamp")
-        similar = NoteDraft("Deploys run from main only, and never on a Friday.", scope="github.com/ada/other")
-        assert world.person.remember(similar).unwrap().similar == ()
-
     def test_a_secret_is_neither_linked_nor_named(self, world: World) -> None:
         world.remembered(sensitivity=Sensitivity.SECRET)
         assert world.agent.remember(NoteDraft("Deploys run from main only, never on Friday.")).unwrap().similar == ()
@@ -134,15 +120,6 @@ class TestRead:
         edited = world.person.edit(id, MetaPatch(importance=Importance.HIGH)).unwrap()
         assert (edited.meta.used, edited.meta.last_used_at_ms) == (3, world.ledger.totals().unwrap()[id].last_at_ms)
         assert reading(world.person).read(id).unwrap().usage.count == 4
-
-    @pytest.mark.parametrize("ledger", ["full", "lost"])
-    def test_a_ledger_in_trouble_keeps_nobody_from_reading(self, ledger: str) -> None:
-        world = World(ledger=FullLedger() if ledger == "full" else LostLedger())
-        id = world.remembered()
-        read = reading(world.person).read(id).unwrap()
-        assert DEPLOYS in read.stored.body
-        assert isinstance(read.uncounted, StoreIo)
-        assert read.usage == Usage(0, None)
 
 
 class TestEdit:
@@ -284,11 +261,6 @@ class Unreadable(TemporaryStore):
 class StoreOnAFailingDisk(TemporaryStore):
     def tiers(self) -> Result:  # type: ignore[type-arg]
         return Failure(StoreIo("state/tiers.json", "open", "EIO", "Input/output error"))
-
-
-class FullLedger(TemporaryUsageLedger):
-    def append(self, id: str, at_ms: int, reader: str) -> Result[None, Error]:
-        return Failure(StoreIo("usage/h.jsonl", "append to", "ENOSPC", "No space left on device"))
 
 
 class LostLedger(TemporaryUsageLedger):

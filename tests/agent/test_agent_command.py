@@ -178,13 +178,6 @@ class TestEndings:
         agent = an_agent(home, Preset("test", (program, "-p")))
         assert agent.answer(a_request()) == Failure(AgentMissing(f"{program} -p"))
 
-    def test_a_script_without_a_first_line_is_missing_not_a_crash(self, home: Path, tmp_path: Path) -> None:
-        script = tmp_path / "script"
-        script.write_text("echo hello\n")
-        script.chmod(0o700)
-        result = an_agent(home, Preset("test", (str(script),))).answer(a_request())
-        assert isinstance(error_of(result), AgentMissing)
-
     def test_a_valid_reply_with_a_non_zero_exit_is_a_failure(self, home: Path) -> None:
         agent = behaving(home, "exit_with", "3", f'{{"nonce": "{NONCE}"}}', "boom\n  at x")
         error = error_of(agent.answer(a_request()))
@@ -272,13 +265,6 @@ class TestChoice:
         assert chosen_by(LlmConfig(preset=preset)) == Failure(PresetRefused(preset))
         assert chosen_by(LlmConfig(preset=preset, allow_tools=True)).unwrap().name == preset
 
-    def test_a_preset_of_ones_own_can_be_whole_or_one_line(self) -> None:
-        mine = PresetConfig(("/bin/ask",), {"A": "b"}, "argument")
-        chosen = chosen_by(LlmConfig(preset="mine", presets={"mine": mine}, pass_env=("X",))).unwrap()
-        assert chosen == Preset("mine", ("/bin/ask",), {"A": "b"}, "argument", variables=("X",))
-        short = chosen_by(LlmConfig(preset="short", presets={"short": "ask -q"})).unwrap()
-        assert short == Preset("short", ("ask", "-q"))
-
     @pytest.mark.parametrize(
         ("llm", "problem"),
         [
@@ -303,9 +289,6 @@ class TestChoice:
         assert chosen.argv == ("/home/ann/bin/ask", "--q", "a b", "$HOME", "|", "tee")
         assert chosen.name.startswith("command:")
         assert len(chosen.name) == len("command:") + 8
-
-    def test_a_preset_of_ones_own_stands_before_a_built_in_one(self) -> None:
-        assert chosen_by(LlmConfig(preset="claude", presets={"claude": "mine"})).unwrap().argv == ("mine",)
 
 
 # -- the environment ---------------------------------------------------------------------------------------------------

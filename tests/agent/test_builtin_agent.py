@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
 from agent_memory.agent.agent_command import MOST_NOTES, NOTE_CHARS, BuiltinAgent, document_notes
 from agent_memory.extraction.text import LONGEST_TITLE_CHARS
-from agent_memory.note.note import Harness, Origin, Status, StoredEntry, TierList
-from agent_memory.prompt.reply import parse_defrag_reply, parse_reply
-from agent_memory.rules.change import entries_written
-from agent_memory.rules.plan import ChangeSet, PlanFacts, SessionRequest, ids_of
-from agent_memory.rules.plan_window import plan_window
-from agent_memory.rules.tidied import tidied
+from agent_memory.note.note import Harness
+from agent_memory.prompt.reply import parse_reply
+from agent_memory.rules.plan import ChangeSet, SessionRequest
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.queue import InboxEntry, SessionFile
 from agent_memory.session.turns import document_turns
 from agent_memory.text.markdown import first_heading
-from conversations import MUCH_LATER_MS, STARTED_AT_MS, history, user, work_on
-from defrag_requests import request_of, stored
+from conversations import MUCH_LATER_MS, STARTED_AT_MS, history, user
 
 NONCE = "n0nce-4711"
 ENTRY = InboxEntry(STARTED_AT_MS, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s1"))
@@ -36,29 +31,6 @@ def asked(window: History, entry: InboxEntry = ENTRY, now_ms: int = MUCH_LATER_M
 def test_a_lone_surrogate_in_a_message_does_not_break_the_reply() -> None:
     change_set = asked(history(user("Remember that the \ud800 glyph breaks the old printer.")))
     assert "glyph" in change_set.entries[0].title
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Remember that the staging database is reset every Sunday night.",
-        "Please never edit the generated client by hand.",
-        "I don't want mocks in the integration tests.",
-        "We always store money as integer cents.",
-        "Let's use SQLite because the box has no network.",
-        "No, use zoneinfo instead of pytz, we dropped pytz last year.",
-        "The summary should only list the open orders of each customer.",
-        "Lembra-te que o servidor de testes é apagado ao domingo.",
-        "Não quero mocks nos testes de integração.",
-    ],
-)
-def test_what_the_person_said_stays_the_persons_through_the_checks(said: str) -> None:
-    """P19: tools had answered before, and still it is the person who said it."""
-    window = history(*work_on("The cart total is wrong.", "I used `pytz` for the zones."), user(said))
-    facts = PlanFacts(ENTRY, window, "github.com/acme/shop", (), frozenset(), {}, Status.CAPTURED, MUCH_LATER_MS)
-    plan = plan_window(asked(window), facts)
-    assert plan.dropped == ()
-    assert [each.meta.origin for each in entries_written(plan.changes).values()] == [Origin.USER]
 
 
 WORDS = st.sampled_from(
@@ -117,26 +89,6 @@ def test_any_history_gives_a_valid_reply_within_every_limit(window: History, now
 def test_tool_text_never_yields_a_note(texts: list[str]) -> None:
     turns = tuple(Turn(number, Role.TOOL, text, f"r{number}") for number, text in enumerate(texts, 1))
     assert asked(History(Harness.CLAUDE_CODE, "s", turns)).entries == ()
-
-
-@settings(max_examples=60)
-@given(
-    st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from((None, 0, 1 << 60))), max_size=8).map(
-        lambda drawn: [
-            stored(f"Title {number}", body, description=description, expires_at_ms=expires_at_ms)
-            for number, (body, description, expires_at_ms) in enumerate(drawn + drawn[:3])
-        ]
-    )
-)
-def test_what_it_proposes_for_a_store_comes_back_from_the_envelope(entries: list[StoredEntry]) -> None:
-    request = request_of(entries)
-    reply = BuiltinAgent().answer(request).unwrap()
-    wanted = tidied(request)
-    proposal = parse_defrag_reply(reply.text, request.nonce).unwrap()
-    assert proposal.dropped == ()
-    assert [ids_of(each) for each in proposal.actions] == [ids_of(each) for each in wanted.actions]
-    assert (proposal.tiers or TierList()) == wanted.tiers
-    assert reply.prompt_chars == 0
 
 
 # -- documents ---------------------------------------------------------------------------------------------------------

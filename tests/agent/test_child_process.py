@@ -101,10 +101,6 @@ def test_a_grandchild_that_left_the_group_holds_nobody_up() -> None:
     assert open_descriptors() == before
 
 
-def test_a_child_that_closed_its_outputs_is_waited_for() -> None:
-    assert run("closes_its_outputs_and_works_on").exit_status == 7
-
-
 def test_the_last_of_a_stderr_flood_is_kept_p10() -> None:
     finished = run("flood_stderr")
     assert finished.stdout == b"the answer"

@@ -223,9 +223,6 @@ class TestGit:
 # -- targets, runs and spending ----------------------------------------------------------------------------------------
 
 
-NOW = 1_771_000_000_000
-
-
 def codes(findings: Iterable[Finding]) -> list[str]:
     return [each.code for each in findings]
 

@@ -164,16 +164,6 @@ def test_the_session_and_what_the_report_says_of_it_go() -> None:
     }
 
 
-@pytest.mark.parametrize("damage", [5, "x", True, None, {"a": 1}])
-def test_what_is_no_list_where_one_belongs_stays_as_it_is(damage: object) -> None:
-    none: list[object] = []
-    for report in ({"sessions": damage, "actions": none}, {"sessions": none, "actions": damage}):
-        assert cleaned(report) == report
-    session = {"session": "session-1", "outcome": {"dropped": damage}}
-    actions = [{"ids": damage, "newIds": damage, "words": "merged"}, 5, "x", {"ids": ["id__zzz999"]}]
-    assert cleaned({"sessions": [session], "actions": actions}) == {"sessions": [], "actions": actions}
-
-
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff"])
 def test_what_is_no_report_is_named_as_such(data: bytes) -> None:
     with pytest.raises(StateCorrupt):

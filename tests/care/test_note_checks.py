@@ -82,17 +82,6 @@ class TestOneNote:
         vocabulary = TagVocabulary(frozenset(("api", "topic__deploy")))
         assert tags_of([("topic__api", "area__api", "topic__deploy")], vocabulary) == []
 
-    def test_a_tag_outside_the_vocabulary_is_told_once_however_many_notes_have_it(self) -> None:
-        notes = (("area__deploy", "topic__x"), ("area__deploy",))
-        told = tags_of(notes, TagVocabulary(frozenset(("topic__web",))))
-        assert [(each.code, each.subject) for each in told] == [
-            ("tag-unknown", tag) for tag in ("area__deploy", "topic__x")
-        ]
-        assert told[0].message == (
-            "It is in 2 notes, and is not a tag of state/project_tags.json; `memory tags accept area__deploy` or "
-            "`memory tags rename area__deploy OTHER` settles it"
-        )
-
     def test_an_earlier_name_of_a_tag(self) -> None:
         vocabulary = TagVocabulary(frozenset(("topic__web",)), {"topic__api": "topic__web"})
         finding = only(tags_of([("topic__api",)], vocabulary))
@@ -131,9 +120,3 @@ class TestAnalysis:
         assert len(found) == len(FindingKind) - 3
         assert all(each.subject == stored().listed.path for each in found)
         assert found[0].message == "Because of contradiction (with id__d4e5f6)"
-
-    def test_a_sentence_that_begins_with_an_id_leaves_it_as_it_is(self) -> None:
-        dangling = AnalysisFinding(FindingKind.DANGLING_LINK, (META.id,), f"{META.id} links to nothing")
-        analysis = Analysis((dangling,))
-        (found,) = examine_analysis(analysis, {})
-        assert found.message == f"{META.id} links to nothing"

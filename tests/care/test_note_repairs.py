@@ -37,13 +37,6 @@ def test_an_id_that_another_has_in_any_case_is_not_given_again_p15() -> None:
     assert repair.meta.id == mint_id("Ports", 5, {META.id.casefold()})
 
 
-def test_a_twin_that_was_written_at_another_time_goes_there_too() -> None:
-    original = note(META)
-    copy = note(evolve(META, updated_at_ms=9), name="Ports 2.md", copy_of=original.path)
-    (repair,) = plan(copy, original)
-    assert repair.meta is None
-
-
 @pytest.mark.parametrize(
     "other",
     [{"tags": ("topic__web",)}, {"title": "Doors"}, {"pinned": True}, {"sensitivity": Sensitivity.SECRET}],

@@ -42,11 +42,6 @@ def test_a_source_names_session_turns_place_and_agent() -> None:
     assert source_in_words(Source(Harness.MANUAL)) == "no session, written directly"
 
 
-def test_hostile_text_stays_on_its_line_p18() -> None:
-    words = source_in_words(Source(Harness.AMP, "T-1\n\x1b[2J", cwd="/srv/\u202eshop"))
-    assert words.isprintable()
-
-
 def why(tier: Tier = Tier.COLD, *, seen: dict[str, Any] | None = None, **fields: Any) -> str:
     meta = stored("We use tabs", kind=Kind.DECISION, **fields).meta
     return why_in_tier(meta, tier, NOW_MS, **(seen or {}))

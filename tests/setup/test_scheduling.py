@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import plistlib
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -195,38 +193,6 @@ def test_a_launchd_agent_holds_what_is_known_here_and_all_that_the_source_says()
         "StandardErrorPath": log,
     }
     assert (agent["KeepAlive"], agent["RunAtLoad"]) == (False, False)
-
-
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
-@pytest.mark.parametrize("hours", [5, 24])
-def test_systemd_finds_nothing_to_say_about_the_units(tmp_path: Path, hours: float) -> None:
-    """It ends with 0 whatever it finds: what it prints counts."""
-    program = tmp_path / 'ü "x" 100% $HOME' / "memory"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\n", "utf-8")
-    program.chmod(0o755)
-    place = Place(str(tmp_path), str(program), PLACE.environment, str(tmp_path))
-    units = tmp_path / "units"
-    units.mkdir()
-    service = render_service(SOURCE, job(hours), place)
-    (units / "agent-memory-consolidate.service").write_text(service, "utf-8")
-    (units / "agent-memory-consolidate.timer").write_text(render_timer(SOURCE, job(hours)), "utf-8")
-    (units / "agent-memory-broken.service").write_text(service.replace("Nice=", "Nicee="), "utf-8")
-    for unit in units.iterdir():
-        unit.chmod(0o644)  # whatever the umask is
-
-    def verify(name: str) -> str:
-        environ = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}
-        found = subprocess.run(
-            ["systemd-analyze", "--user", "verify", str(units / name)], capture_output=True, text=True, env=environ
-        )
-        return found.stderr
-
-    if "Failed to" in verify("agent-memory-consolidate.timer"):
-        pytest.skip("systemd-analyze does not work here")
-    assert verify("agent-memory-consolidate.timer") == ""
-    assert verify("agent-memory-consolidate.service") == ""
-    assert "Nicee" in verify("agent-memory-broken.service")
 
 
 def test_a_unit_quotes_what_systemd_would_read_otherwise() -> None:

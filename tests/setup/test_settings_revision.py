@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings, strategies as st
 
 from agent_memory.rules.change import TargetFile
 from agent_memory.setup.plan import Element, Entry, FileRecord, Member, Part, PlannedFile, Whole
@@ -53,12 +52,6 @@ def test_a_new_place_of_the_program_replaces_the_old_one() -> None:
     assert gone.after == b'{"a": 1}'
 
 
-def test_a_crash_before_the_file_was_written_leaves_nothing_to_take_out() -> None:
-    revision = installed(b'{"a": 1}', hook())
-    gone = without_placed(lying(b'{"a": 1}'), record_of(revision), revision.backup, EVERYBODY)
-    assert gone.after == b'{"a": 1}'
-
-
 def test_the_version_that_came_with_ours_stays_for_hooks_of_somebody_elses() -> None:
     version = Member(("version",), 1, optional=True, stays=True, part=Part.HOOKS, harnesses=("cursor",))
     revision = installed(None, version, hook())
@@ -82,30 +75,3 @@ class TestWhole:
 def test_bytes_that_are_no_text_are_refused(data: bytes) -> None:
     with pytest.raises(EditRefused):
         with_placed(lying(data), "jsonc", None, None, (hook(),))
-
-
-_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
-    max_leaves=5,
-)
-_DOCUMENTS = st.dictionaries(st.sampled_from(["a", "b", "hooks", "mcpServers"]), _VALUES, max_size=3)
-
-
-@settings(max_examples=60)
-@given(_DOCUMENTS, st.sampled_from([None, 2, "\t"]), st.booleans(), st.permutations(["hook", "server"]))
-def test_any_document_survives_setup_and_uninstall(
-    document: dict[str, Any], indent: int | str | None, ended: bool, order: list[str]
-) -> None:
-    current = (json.dumps(document, indent=indent) + ("\n" if ended else "")).encode()
-    wanted = [{"hook": hook(), "server": server()}[each] for each in order]
-    try:
-        revision = with_placed(lying(current), "jsonc", None, None, wanted)
-    except EditRefused as refused:
-        assume("expected" not in str(refused))
-        raise
-    record = record_of(revision)
-    assert without_placed(lying(revision.after), record, revision.backup, EVERYBODY).after == current
-    # And when somebody has written a comment in front of it since:
-    edited = b"// mine\n" + (revision.after or b"")
-    assert without_placed(lying(edited), record, revision.backup, EVERYBODY).after == b"// mine\n" + current
