@@ -19,7 +19,7 @@ from agent_memory.capture.hook import entry_text
 from agent_memory.capture.hook_files import LOG_NAME, MAX_LOG_BYTES, PREVIOUS_LOG_NAME, log_hook_problem, timestamp_of
 from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
 from agent_memory.capture.session_event import SHAPES, SessionEvent, method_of, session_event
-from agent_memory.files.root import is_marked, is_own_call
+from agent_memory.files.root import is_marked
 from agent_memory.note.note import Harness
 from agent_memory.session.queue import Context, SessionFile
 from faults import failing_at
@@ -151,17 +151,6 @@ def test_everything_is_its_owners_even_where_the_umask_takes_all_p22(root: Path)
         os.umask(before)
     found = {path: stat.S_IMODE(path.stat().st_mode) for path in (root, *root.rglob("*"))}
     assert sorted(found.values()) == [0o600, 0o700, 0o700]
-
-
-# -- what is not captured
-
-
-@pytest.mark.parametrize("depth", ["1", "2", "yes"])
-def test_our_own_agent_commands_are_not_captured_p23(root: Path, home: Path, depth: str) -> None:
-    call(AGENT_MEMORY_DEPTH=depth)
-    assert (inbox_of(root), problems_of(home)) == ([], [])
-    assert is_own_call({"AGENT_MEMORY_DEPTH": depth})
-    assert not is_own_call({"AGENT_MEMORY_DEPTH": "0"})
 
 
 @pytest.mark.parametrize("where", ["own", "payload"])
@@ -306,33 +295,6 @@ def test_a_file_size_limit_leaves_no_half_entry(root: Path, home: Path) -> None:
     assert list((root / "inbox").iterdir()) == []
 
 
-def fill(file: Path) -> None:
-    """Take all the room there is, to the last page."""
-    with file.open("wb", buffering=0) as filler:
-        while True:
-            try:
-                filler.write(b"x" * 4096)
-            except OSError:
-                return
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="mounting needs root")
-def test_a_full_disk_leaves_no_half_entry_and_is_told_p1_p5(home: Path, tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], check=False).returncode:
-        pytest.skip("mounting is not allowed here")
-    try:
-        call(AGENT_MEMORY_ROOT=str(disk / "r"))
-        fill(disk / "filler")
-        call(AGENT_MEMORY_ROOT=str(disk / "r"))
-        assert len(inbox_of(disk / "r")) == 1
-        assert len(list((disk / "r" / "inbox").iterdir())) == 1
-        assert "No space left" in problems_of(home)[0]["message"]
-    finally:
-        subprocess.run(["umount", disk], check=True)
-
-
 @pytest.mark.parametrize("most", [5, 6, 8])
 def test_too_few_open_files_do_no_harm_p5(root: Path, most: int) -> None:
     def limit() -> None:
@@ -353,31 +315,6 @@ def test_a_bug_of_ours_is_logged_by_its_place_without_its_text(root: Path, home:
     (problem,) = problems_of(home)
     assert problem["code"] == "defect"
     assert problem["message"].startswith("KeyError at <string>:2")
-
-
-def test_twenty_sessions_at_once_are_all_captured_p7(root: Path, home: Path) -> None:
-    running = [subprocess.Popen(HOOK, stdin=subprocess.PIPE) for _ in range(20)]
-    for number, process in enumerate(running):
-        assert process.stdin is not None
-        process.stdin.write(payload(session_id=f"s-{number}"))
-        process.stdin.close()
-    assert [process.wait() for process in running] == [0] * 20
-    assert {entry.retrieval.session_id for entry in inbox_of(root) if isinstance(entry.retrieval, SessionFile)} == {
-        f"s-{number}" for number in range(20)
-    }
-    assert problems_of(home) == []
-
-
-def test_a_hook_that_is_killed_leaves_nothing_or_one_whole_entry_p1(root: Path) -> None:
-    for delay_ms in range(0, 60, 4):
-        process = subprocess.Popen(HOOK, stdin=subprocess.PIPE)
-        assert process.stdin is not None
-        process.stdin.write(payload())
-        process.stdin.close()
-        time.sleep(delay_ms / 1000)
-        process.kill()
-        process.wait()
-    assert {entry.context.event for entry in inbox_of(root)} <= {"Stop"}
 
 
 # -- hook log ----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.capture.inbox_files import Inbox, captures, put_snapshot
 from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
-from agent_memory.care.why_session import captures_beginning_with
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness
 from agent_memory.session.queue import (
@@ -75,29 +74,6 @@ class TestInbox:
         assert isinstance(error, InboxEntryInvalid)
         assert len(error.problems) == 3
         assert inbox.waiting() == Success((0, None))
-
-    def test_retiring_twice_is_retiring_once_p3(self, inbox: Inbox) -> None:
-        inbox.put(note()).unwrap()
-        (pending,) = load(inbox)
-        assert inbox.retire(pending, WRITTEN) == inbox.retire(pending, WRITTEN) == Success(None)
-        assert inbox.waiting() == Success((0, None))
-
-    def test_an_entry_that_came_meanwhile_stays(self, inbox: Inbox) -> None:
-        inbox.put(session()).unwrap()
-        (pending,) = load(inbox)
-        later = inbox.put(session(at_ms=AT_MS + 1)).unwrap()
-        inbox.retire(pending, WRITTEN).unwrap()
-        assert [each.name for each in load(inbox)] == [later]
-
-    def test_trouble_is_remembered_until_the_entry_leaves(self, inbox: Inbox) -> None:
-        inbox.put(session()).unwrap()
-        trouble = Trouble(attempts=2, fingerprint="abc", code="reply-refused", message="no envelope")
-        inbox.note(load(inbox)[0], trouble).unwrap()
-        (pending,) = load(inbox)
-        assert pending.trouble == trouble
-        inbox.retire(pending, WRITTEN).unwrap()
-        inbox.put(session()).unwrap()
-        assert load(inbox)[0].trouble == Trouble()
 
 
 def test_a_name_of_which_the_entry_changed_meanwhile_is_worked_on_next(root: Path) -> None:
@@ -411,21 +387,9 @@ def test_p6_an_inbox_that_may_not_be_read_is_an_error(tmp_path: Path) -> None:
 # -- the entries of a session ------------------------------------------------------------------------------------------
 
 
-def places(root: Path, session_id: str) -> list[tuple[str, str]]:
-    return [(each.key[1], each.place) for each in captures_beginning_with(str(root), session_id)[0]]
-
-
 def test_a_hand_written_file_is_welcome(inbox: Inbox, root: Path) -> None:
     inbox.put(session()).unwrap()
     mine = root / "inbox" / "my note.json"
     mine.write_text("\ufeff" + json.dumps(json.loads(render_inbox_entry(note("mine"))), indent=2))
     assert inbox.waiting() == Success((2, AT_MS))
     assert note("mine") in [pending.entry for pending in load_files(inbox).pending]
-
-
-def test_only_entries_are_listed(inbox: Inbox, root: Path) -> None:
-    inbox.put(note()).unwrap()
-    for other in (".tmp-1234", ".tmp-1.json", "notes.txt", "bad.json.reason.json", ".hidden.json"):
-        (root / "inbox" / other).write_text("{")
-    assert inbox.waiting() == Success((1, AT_MS))
-    assert load_files(inbox).quarantined == ()

@@ -1,17 +1,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-from attrs import evolve
-from hypothesis import given, settings, strategies as st
-from returns.result import Failure, Success
+from hypothesis import given, settings
+from returns.result import Success
 
 from agent_memory.capture.inbox_json import TROUBLES, parse_inbox_entry, render_inbox_entry
 from agent_memory.errors import InboxEntryInvalid, StateCorrupt
 from agent_memory.note.note import Harness, Kind
-from agent_memory.session.queue import AmpThread, Context, InboxEntry, InlineNote, Outcome, Trouble, Verdict
+from agent_memory.session.queue import AmpThread, Context, InboxEntry, InlineNote
 from inbox_entries import AT_MS, entries
 
 AMP: dict[str, Any] = {
@@ -58,41 +57,6 @@ def test_a_rendered_entry_reads_back_the_same(entry: InboxEntry) -> None:
     assert parse_inbox_entry(render_inbox_entry(entry)) == Success(entry)
 
 
-@given(
-    entries(),
-    st.builds(
-        Outcome,
-        st.sampled_from(get_args(Verdict)),
-        st.just("run-1"),
-        st.integers(0, AT_MS),
-        st.lists(st.just("id__a1b2c3"), max_size=2).map(tuple),
-        st.text(),
-        st.lists(st.text(), max_size=2).map(tuple),
-    ),
-)
-@settings(max_examples=80)
-def test_a_retired_entry_reads_back_with_whatever_its_outcome_says(entry: InboxEntry, outcome: Outcome) -> None:
-    retired = evolve(entry, outcome=outcome)
-    text = render_inbox_entry(retired)
-    assert parse_inbox_entry(text) == Success(retired)
-    assert parse_inbox_entry(text.encode("utf-8", "backslashreplace").decode()) == Success(retired)
-
-
-_counts = st.integers(0, 10**15)
-troubles = st.dictionaries(
-    st.text(st.characters(exclude_categories=["Cs"])),
-    st.builds(Trouble, _counts, _counts, st.none() | _counts, _counts, st.text(), st.text(), st.text()),
-    max_size=4,
-)
-
-
-@given(troubles)
-@settings(max_examples=80)
-def test_troubles_read_back_the_same_whatever_was_said(some: dict[str, Trouble]) -> None:
-    data = TROUBLES.render(some).encode("utf-8", "backslashreplace")
-    assert TROUBLES.parse(data, "p") == some
-
-
 @pytest.mark.parametrize("trouble", [3, {"attempts": "1"}, {"attempts": -1}, {"code": 1}, {"tries": 1}])
 def test_damaged_trouble_is_never_none_p6(trouble: object) -> None:
     with pytest.raises(StateCorrupt) as refused:
@@ -127,28 +91,3 @@ def test_damaged_trouble_is_never_none_p6(trouble: object) -> None:
 def test_a_malformed_value_is_refused(document: object, problem: str) -> None:
     (found,) = problems_of(document)
     assert problem in found
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("[]", "the document is a list, expected an object"),
-        ('{"version": 1, "version": 1}', "the key 'version' stands twice in one object"),
-        ('{"a":' * 200_000, "nested too deeply"),
-        ("\ufeff[]", "expected an object"),
-    ],
-)
-def test_a_text_that_is_no_entry_is_one_clear_problem(text: str, problem: str) -> None:
-    assert problem in problems_of(text)[0]
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.floats() | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-        max_leaves=20,
-    )
-)
-@settings(max_examples=100)
-def test_no_json_at_all_makes_it_crash(document: object) -> None:
-    assert isinstance(parse_inbox_entry(json.dumps(document)), Failure)

@@ -85,6 +85,10 @@ def test_an_unusable_path_is_left_out_and_the_session_kept(value: object) -> Non
     assert (event.session_id, event.cwd, event.session_path) == (ID, None, None)
 
 
+def test_an_unknown_harness_is_a_problem() -> None:
+    assert session_event("emacs", CLAUDE) == f"emacs has no hooks; known are {', '.join(SHAPES)}"
+
+
 CURSOR: dict[str, object] = {
     "conversation_id": "6e22aebd-b34d",
     "session_id": "6e22aebd-b34d",
@@ -94,10 +98,6 @@ CURSOR: dict[str, object] = {
     "transcript_path": None,
     "reason": "completed",
 }
-
-
-def test_an_unknown_harness_is_a_problem() -> None:
-    assert session_event("emacs", CLAUDE) == f"emacs has no hooks; known are {', '.join(SHAPES)}"
 
 
 _values = st.recursive(
@@ -303,11 +303,6 @@ ROOTS = {
 @pytest.mark.parametrize(("path", "root"), ROOTS.items())
 def test_a_sub_agents_transcript_tells_which_session_started_it(path: str, root: tuple[str, str | None]) -> None:
     assert root_session(path) == root
-
-
-@pytest.mark.parametrize("path", [each for each in KEPT if "9a" not in each])
-def test_a_roots_transcript_tells_of_no_other(path: str) -> None:
-    assert root_session(path) is None
 
 
 @given(

@@ -8,16 +8,14 @@ import socket
 from pathlib import Path
 
 import pytest
-from attrs import frozen
 from returns.result import Failure, Success
 
 from agent_memory.errors import PathRefused, StoreIo
 from agent_memory.files import paths
-from agent_memory.files.paths import JsonFile, real_root
+from agent_memory.files.paths import real_root
 from agent_memory.files.root import default_root, home_of, root_and_doubt, storage_root
 from agent_memory.results import as_result
 from agent_memory.setup.config_files import load_config
-from agent_memory.text.json_codec import Format
 from faults import each_failure, failing_at, failing_on
 
 inside, directory_inside = as_result(paths.path_in), as_result(paths.directory_in)
@@ -103,16 +101,6 @@ def test_what_cannot_be_looked_at_is_not_taken_for_missing_p6(tmp_path: Path, mo
 
 listed_names, names_inside = as_result(paths.names_in), as_result(paths.names_below)
 directories_in, files_below = as_result(paths.subdirectories), as_result(paths.files_below)
-
-
-@frozen
-class Lamp:
-    colour: str
-
-
-@pytest.fixture
-def lamp(tmp_path: Path) -> JsonFile[Lamp]:
-    return JsonFile(tmp_path, "state/lamp.json", Format(Lamp))
 
 
 # -- directories

@@ -310,29 +310,6 @@ def test_where_nobody_can_look_for_the_repository_none_is_begun_p6(store: Path) 
     assert not (store / ".git").exists()
 
 
-def _newest_object(store: Path) -> Path:
-    hash = _git(store, "rev-parse", "HEAD").strip()
-    return store / ".git/objects" / hash[:2] / hash[2:]
-
-
-def _empty(path: Path) -> None:
-    path.chmod(0o600)
-    path.write_bytes(b"")
-
-
-def test_p6_a_corrupt_repository_is_moved_aside_whole_and_a_new_one_begins(store: Path) -> None:
-    _record(store)
-    _empty(_newest_object(store))
-    recorder = _recorder(store)
-    _record(store, "topics/b.md", recorder=recorder)
-    aside = [path for path in store.iterdir() if path.name.startswith(".git.broken-")]
-    assert len(aside) == 1
-    assert (aside[0] / "HEAD").exists()
-    assert any(str(aside[0]) in warning for warning in recorder.warnings())
-    assert recorder.adopt_hand_edits() == Success(1)
-    assert _git(store, "status", "--porcelain") == ""
-
-
 @pytest.mark.parametrize("content", [b"", b"DIRC", b"garbage" * 50])
 def test_a_damaged_index_is_made_anew_from_the_history(store: Path, content: bytes) -> None:
     _record(store)

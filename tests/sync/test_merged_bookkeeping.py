@@ -47,12 +47,6 @@ def records_of(data: bytes) -> tuple[LedgerRecord, ...]:
 
 
 class TestLedgerOfOneHostOnTwoMachines:
-    def test_what_either_has_read_since_is_there_once(self) -> None:
-        base = ledger(Read(A, AT_MS, "codex"))
-        merged = merged_ledger(base, base + ledger(Read(A, AT_MS + 1, "codex")), base + ledger(Read(B, AT_MS, "amp")))
-        usage = counted(records_of(merged)).totals
-        assert (usage[A].count, usage[B].count) == (2, 1)
-
     def test_a_side_that_has_compacted_keeps_what_the_other_has_read_since(self) -> None:
         base = ledger(Read(A, AT_MS, "codex"), Read(A, AT_MS + 1, "codex"))
         compacted = ledger(Total(A, 2, AT_MS + 1), DayReads(DAY, "codex", 2))

@@ -82,13 +82,6 @@ def test_the_order_of_the_sides_does_not_matter(base: MemoryEntry | None, one: M
     assert merged_meta(base, *newer_first(one, other)) == merged_meta(base, *newer_first(other, one))
 
 
-@settings(max_examples=100)
-@given(entries, entries)
-def test_merging_again_with_what_went_in_changes_nothing(one: MemoryEntry, other: MemoryEntry) -> None:
-    merged = evolve(one, meta=merged_meta(None, *newer_first(one, other)))
-    assert merged_meta(other, *newer_first(merged, other)).tags == merged.meta.tags
-
-
 def test_the_order_of_the_side_that_alone_changed_the_tags_is_kept() -> None:
     base, changed = _entry(tags=("topic__a", "topic__b")), _entry(tags=("topic__c", "topic__b", "topic__a"))
     for one, other in ((base, changed), (changed, base)):
