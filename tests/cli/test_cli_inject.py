@@ -466,7 +466,7 @@ class TestByHand:
         assert [(each["harness"], each["thisWeek"]) for each in deliveries] == [("claude-code", 2), ("codex", 1)]
 
 
-def conversation(memory: Memory, *, closed: bool) -> Conversation:
+def conversation(memory: Memory) -> Conversation:
     place = str(memory.home / "lamp")
     said = Conversation(SESSION, time.time_ns() // 1_000_000 - 600_000)
     said.user("We decided to use asyncio instead of threads for the blinker, because threads drift.", cwd=place)
@@ -475,39 +475,13 @@ def conversation(memory: Memory, *, closed: bool) -> Conversation:
     said.agent("The blinker uses asyncio now.", cwd=place)
     said.user("Now make the harbour lamp blink twice before it turns off.", cwd=place)
     said.agent("I am looking at the relay.", calls("t2", "Edit", file_path=f"{place}/src/blink.py"), cwd=place)
-    if closed:
-        said.result("t2", "ok", cwd=place)
-        said.agent("The lamp now blinks twice before it turns off.", cwd=place)
     return said
 
 
 class TestADay:
-    def test_what_one_session_came_to_is_in_front_of_the_next(self, memory: Memory) -> None:
-        """Captured, consolidated by the built-in, injected within the budget."""
-        memory.session(SESSION, b"\n".join(conversation(memory, closed=True).lines) + b"\n")
-        assert memory("consolidate").code == 0
-        told = start(memory, session="the-next")
-        assert "## Where the last session stopped" in told
-        assert "blink" in told
-        assert "asyncio" in told
-        assert tokens_in(told) <= 2_000
-
-    def test_what_was_injected_is_not_learnt_again_p26(self, memory: Memory) -> None:
-        memory.remembered(ZEBRA, "--kind", "lesson")
-        told = start(memory, session=SESSION)
-        said = Conversation(SESSION, time.time_ns() // 1_000_000 - 600_000)
-        said.attachment(type="hook_additional_context", content=[told], hookEvent="SessionStart")
-        said.user(f"{told}\n\nPlease remember that deploys run from main only.", cwd=str(memory.home / "lamp"))
-        said.agent("I will.", cwd=str(memory.home / "lamp"))
-        memory.session(SESSION, b"\n".join(said.lines) + b"\n")
-        assert memory("consolidate").code == 0
-        titles = " ".join(memory.titles())
-        assert titles.count("zebra") == 1
-        assert "deploys" in titles.lower()
-
     def test_the_last_words_of_a_session_that_was_cut_off(self, memory: Memory) -> None:
         memory.remembered(ZEBRA, "--kind", "lesson")
-        said = conversation(memory, closed=False)
+        said = conversation(memory)
         path = memory.home / ".claude" / "projects" / "lamp" / f"{SESSION}.jsonl"
         path.parent.mkdir(parents=True)
         said.write(path.parent)
@@ -541,7 +515,7 @@ class TestADay:
         memory.remembered(ZEBRA, "--kind", "lesson")
         path = memory.home / ".claude" / "projects" / "lamp" / f"{SESSION}.jsonl"
         path.parent.mkdir(parents=True)
-        conversation(memory, closed=False).write(path.parent)
+        conversation(memory).write(path.parent)
         ask(
             memory,
             "Now make the harbour lamp blink twice before it turns off.",
@@ -557,7 +531,7 @@ class TestADay:
         memory.remembered(ZEBRA, "--kind", "lesson")
         path = memory.home / ".claude" / "projects" / "lamp"
         path.mkdir(parents=True)
-        conversation(memory, closed=False).write(path)
+        conversation(memory).write(path)
         ask(memory, "Now make the harbour lamp blink twice before it turns off.", session=SESSION)
         shutil.rmtree(memory.root / "inbox", ignore_errors=True)
         (memory.root / "inbox").write_text("in the way")

@@ -24,9 +24,6 @@ def memory(home: Path) -> Memory:
     return Memory.unrecorded(home)
 
 
-TWO_HOURS_MS = 7_200_000
-
-
 @pytest.fixture
 def lamp(memory: Memory, home: Path) -> Path:
     """A repository with a note."""
@@ -73,28 +70,6 @@ def test_a_pause_holds_until_somebody_resumes(memory: Memory, lamp: Path, home: 
     assert is_known(memory, lamp)
     assert switches(memory, lamp) == ""
     assert memory("resume", cwd=lamp).out == "Memory was not paused.\n"
-
-
-def test_projects_are_listed_with_what_memory_does_there(memory: Memory, lamp: Path, home: Path) -> None:
-    store = opened(memory, lamp)
-    switching = store.switching
-    told(memory, lamp)  # by which its directory is known
-    assert switching.pause("github.com/me/lamp", TWO_HOURS_MS).unwrap().path == str(lamp)
-    (project,) = switching.projects(store.scopes.list().unwrap())
-    assert (project.scope, project.notes, project.path, project.switch) == (
-        "github.com/me/lamp",
-        1,
-        str(lamp),
-        "paused",
-    )
-    assert [each.scope for each in switching.resume(None).unwrap()] == ["github.com/me/lamp"]
-    assert switching.exclude(str(lamp)).unwrap() == "github.com/me/lamp"
-    assert json.loads((home / ".config/agent-memory/config.json").read_text())["projects"] == {
-        "exclude": ["github.com/me/lamp"]
-    }
-    assert [each.switch for each in switching.projects(store.scopes.list().unwrap())] == ["excluded"]
-    assert switching.exclude(str(lamp), include=True).unwrap() == "github.com/me/lamp"
-    assert [each.switch for each in switching.projects(store.scopes.list().unwrap())] == [""]
 
 
 def talked(memory: Memory, directory: Path, *said: tuple[int, str]) -> None:

@@ -156,14 +156,3 @@ def test_a_hit_for_people() -> None:
     ]  # fmt: skip
     coloured = "\n".join(shown(1, HIT, colour=True))
     assert "\x1b[1;33mzebra\x1b[0m" in coloured
-
-
-@pytest.mark.parametrize("width", [20, 40, 80])
-def test_no_line_of_a_hit_is_wider_than_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    meta = evolve(META, title="The zebra lock of 東京の倉庫 " * 5, scope="github.com/ada/" + "long" * 12)
-    hit = evolve(HIT, stored=StoredEntry(evolve(HIT.listed, meta=meta), HIT.stored.body))
-    lines = shown(10, hit, colour=False)
-    assert max(map(wcswidth, lines)) <= width
-    assert lines[0].startswith("10. The zebra")
-    assert "superseded" not in " ".join(lines)

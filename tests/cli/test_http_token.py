@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.cli.serve import http_token
-from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
+from agent_memory.errors import PathRefused, StateCorrupt
 
 
 def test_others_may_no_longer_read_it_once_it_is_used_p22(home: Path) -> None:
@@ -30,8 +30,3 @@ def test_a_link_is_not_followed_p21(home: Path) -> None:
     path.rename(elsewhere)
     path.symlink_to(elsewhere)
     assert isinstance(http_token(str(home)).failure(), PathRefused)
-
-
-def test_a_home_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    assert isinstance(http_token(str(tmp_path / "file")).failure(), StoreIo)

@@ -183,49 +183,6 @@ class TestNoMessage:
         raw.stdin.close()
         assert raw.ended() == (0, "")
 
-    def test_a_wrong_request_is_an_error_of_its_own(self, raw: Raw) -> None:
-        wrong: list[dict[str, object]] = [
-            {"method": "nothing/there"},
-            {"method": "tools/call"},
-            {"method": "tools/call", "params": {"name": 5}},
-            {"method": "tools/call", "params": {"name": "get_state", "arguments": [1]}},
-            {"method": "resources/read", "params": {"uri": 5}},
-            {"method": "completion/complete", "params": {}},
-        ]
-        for id, message in enumerate(wrong):
-            raw.send({"jsonrpc": "2.0", "id": id, **message})
-            answer = raw.answer()
-            assert answer["id"] == id, message
-            assert answer["error"]["code"] < 0, message
-
-    def test_answers_and_notifications_that_nobody_asked_for_are_let_pass(self, raw: Raw) -> None:
-        raw.write(b"\n  \n")
-        for message in (
-            {"id": 99, "result": {}},
-            {"id": 99, "error": {"code": 1, "message": "x"}},
-            {"method": "notifications/cancelled", "params": {"requestId": 99}},
-            {"method": "notifications/cancelled", "params": {"requestId": {}}},
-            {"method": "notifications/nothing"},
-        ):
-            raw.send({"jsonrpc": "2.0", **message})
-        raw.ask("after", "get_state", key="k")
-        assert raw.answers_until("after") == []
-
-    @pytest.mark.shared
-    def test_no_line_of_the_json_test_suite_ends_it(self, raw: Raw, shared: Path) -> None:
-        files = sorted((shared / "corpora/json-test-suite").glob("*.json"))
-        assert len(files) > 200
-        for file in files:
-            line = file.read_bytes().replace(b"\n", b" ").replace(b"\r", b" ")
-            value = line.decode("utf-8", "surrogateescape").encode("utf-8", "surrogateescape")
-            raw.write(line + b"\n")
-            call = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_state", "arguments": {"key": '
-            raw.write(call + value + b"}}}\n")
-        raw.ask("after", "get_state", key="k")
-        before = raw.answers_until("after")
-        assert before
-        assert all("error" in each or "result" in each for each in before)
-
 
 class TestTheEnd:
     def test_what_was_asked_before_the_input_ended_is_done_and_answered(self, memory: Memory, raw: Raw) -> None:

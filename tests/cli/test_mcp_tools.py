@@ -25,7 +25,7 @@ from agent_memory.recall.reading import ListFilter
 from agent_memory.rules.change import Change
 from agent_memory.rules.drafts import NoteDraft
 from agent_memory.session.history import History, Role, Turn
-from mcp_clients import Answer, Tools, called, served
+from mcp_clients import Answer, Tools, served
 
 TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA1bC2"
 JWT = "Chose stateless JWT. No shared session store is needed across services."
@@ -349,44 +349,6 @@ class TestBadCalls:
         assert "\n" not in said.text
         assert not memory.root.exists()
 
-    @pytest.mark.shared
-    def test_no_published_path_leads_out_of_the_store_p21(self, memory: Memory, tools: Tools, shared: Path) -> None:
-        files = (shared / "corpora/payloads-att").glob("*.txt")
-        payloads = [line for file in files for line in file.read_text("utf-8", "replace").splitlines()[::40] if line][
-            :60
-        ]
-        assert len(payloads) > 50
-        tools.written("Auth", JWT)
-        before = sorted(memory.root.rglob("*.md"))
-
-        async def tried(client: Any) -> list[Answer]:
-            ids = [("read_context", {"id": each}) for each in payloads] + [
-                ("delete_context", {"id": each}) for each in payloads
-            ]
-            keys = [("get_state", {"key": each}) for each in payloads]
-            return [await called(client, name, arguments) for name, arguments in ids + keys]
-
-        said = tools.connected(tried)
-        assert all(each.is_error for each in said[: 2 * len(payloads)])
-        assert all(each.is_error or each.text.endswith('" not found.') for each in said)
-        assert sorted(memory.root.rglob("*.md")) == before
-
-    @pytest.mark.shared
-    def test_naughty_strings_are_queries_notes_and_values(self, memory: Memory, tools: Tools, shared: Path) -> None:
-        strings = json.loads((shared / "corpora/naughty-strings/blns.json").read_text())[::10]
-        assert len(strings) > 50
-
-        async def tried(client: Any) -> list[tuple[str, Answer]]:
-            return [(text, await called(client, "search_context", {"query": text})) for text in strings]
-
-        tools.written("Auth", JWT)
-        for text, said in tools.connected(tried):
-            assert said.is_error == (not text.strip()), text
-        for text in strings[::10]:
-            said = tools("write_context", topic=text, content=f"About {text}", tags=[text], agent=text)
-            assert not said.is_error or not text.strip()
-        assert memory.store.list().unwrap().unreadable == ()
-
     def test_a_read_that_cannot_be_counted_is_told_to_who_runs_the_server_p6(self, root: Path) -> None:
         warnings: list[str] = []
         with served(warnings) as (_, tools):
@@ -470,18 +432,6 @@ class TestPrompts:
         text = self.asked(tools, "resume")
         assert "Deploys of the lamp run from main only." in text
         assert "no session" in text.lower()
-
-    @pytest.mark.parametrize("name", ["handoff", "resume", "review"])
-    def test_where_memory_is_off_a_prompt_says_so_as_a_tool_does(self, memory: Memory, tools: Tools, name: str) -> None:
-        memory.service.remember(NoteDraft("Deploys of the lamp run from main only.")).unwrap()
-        memory.switching.pause(None, None).unwrap()
-
-        async def refused(client: Any) -> str:
-            with pytest.raises(MCPError) as error:
-                await client.get_prompt(name, {})
-            return str(error.value)
-
-        assert "Memory is paused until `memory resume`. Nothing was read or written." in tools.connected(refused)
 
     @pytest.mark.parametrize(("name", "given"), [("x", {}), ("review", {"x": "1"}), ("handoff", {"session": "none"})])
     def test_what_there_is_not_is_refused_in_words(self, tools: Tools, name: str, given: dict[str, str]) -> None:

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent_memory.redaction.redact import redact
-from claude_transcripts import Conversation, calls
-from fixtures.secret_samples import SAMPLES, Sample, base62, hexadecimal, jwt
+from claude_transcripts import Conversation
+from fixtures.secret_samples import SAMPLES, base62, hexadecimal, jwt
 from memory_process import Done, Memory
 from written_texts import holders, leaks, texts_below
 
 FOUND = [sample for sample in SAMPLES if len(sample.secret) >= 8 and sample.secret not in redact(sample.text).text]
 """Every family that redaction promises to find."""
-
-FILE_NAMES = [sample for sample in FOUND if len(sample.text) <= 120 and not re.search(r"[/\\\s\"'`\0]", sample.text)][
-    ::3
-]
-"""Some that may be the name of a file as they are."""
 
 
 def _leaks(memory: Memory, secrets: list[str], *said: Done) -> list[str]:
@@ -57,52 +50,6 @@ def test_p20_no_secret_of_a_note_is_written_anywhere(memory: Memory) -> None:
     said.append(memory("status", "--json"))
     secrets = [*(sample.secret for sample in FOUND), token, second, third]
     assert memory.notes()
-    assert _leaks(memory, secrets, *said) == []
-
-
-def _in_places(talk: Conversation, samples: list[Sample], project: Path, branch: str) -> None:
-    """A session in this directory and branch, in which files are written whose names are these."""
-    where: dict[str, Any] = {"cwd": str(project), "gitBranch": branch}
-    talk.user("Remember that deploys run from main, always, since the old server is gone.", **where)
-    for number, sample in enumerate(samples):
-        path = f"{project}/{sample.text}.txt"
-        talk.agent("I write it.", calls(f"w{number}", "Write", file_path=path, content="x"), **where)
-        talk.result(f"w{number}", f"File created successfully at: {path}", **where)
-        talk.agent("I look.", calls(f"r{number}", "Bash", command=f'cat "{path}" | wc -l'), **where)
-        talk.result(f"r{number}", f"1 {path}", **where)
-    talk.agent("We decided to deploy from main only, because the old server is gone.", **where)
-
-
-def test_p20_no_secret_of_file_names_branches_and_directories_is_written_anywhere(memory: Memory) -> None:
-    said: list[Done] = []
-    for number in range(0, len(FILE_NAMES), 6):
-        samples = FILE_NAMES[number : number + 6]
-        directory = memory.home / "work" / "/".join(sample.text for sample in samples)
-        directory.mkdir(parents=True)
-        branch = f"fix/{samples[0].text}"
-        (directory / ".git").mkdir()
-        (directory / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
-        (directory / ".git" / "config").write_text('[remote "origin"]\n\turl = git@example.org:ana/harbour.git\n')
-        talk = Conversation(f"s{number}", started_ms=time.time_ns() // 1_000_000)
-        _in_places(talk, samples, directory, branch)
-        path = memory.home / ".claude" / "projects" / str(directory).replace("/", "-")[-200:] / f"s{number}.jsonl"
-        path.parent.mkdir(parents=True)
-        path.write_bytes(b"\n".join(talk.lines) + b"\n")
-        payload = {"session_id": f"s{number}", "cwd": str(directory), "transcript_path": str(path)}
-        hooked = json.dumps({**payload, "hook_event_name": "Stop"}).encode()
-        said.append(memory("capture", "--harness", "claude-code", "--hook", data=hooked, cwd=directory))
-        said.append(memory("remember", f"The lamp of harbour {number} is green", cwd=directory))
-        (directory / f"{samples[0].text}.md").write_text(f"# Harbour {number}\n\nIts lamp is green.\n")
-        said.append(memory("capture", "--file", str(directory / f"{samples[0].text}.md"), cwd=directory))
-    secrets = [sample.secret for sample in FILE_NAMES]
-    assert _leaks(memory, secrets), "a directory that finds its repository stands in the inbox until it is consumed"
-    said.append(memory("consolidate"))
-    said.append(memory("generate-agents-md"))
-    said.append(memory("status"))
-    said.append(memory("log"))
-    assert {done.code for done in said} == {0}
-    assert memory.pending() == []
-    assert {note["scope"] for note in memory.notes()} == {"example.org/ana/harbour"}
     assert _leaks(memory, secrets, *said) == []
 
 

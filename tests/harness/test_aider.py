@@ -345,12 +345,6 @@ def test_a_run_that_ended_before_another_began_has_not_changed_since(tmp_path: P
     assert found(finder, 2_000) == []
 
 
-def test_directories_without_a_chat_history_have_no_sessions(tmp_path: Path) -> None:
-    (tmp_path / "d" / CHAT_FILE).mkdir(parents=True)
-    directories = (str(tmp_path), str(tmp_path / "d"), str(tmp_path / "missing"), "/a\0b")
-    assert list(AiderChats(surroundings(tmp_path, *directories)).find(None)) == []
-
-
 def test_the_file_that_the_environment_names_is_looked_at(tmp_path: Path) -> None:
     chat = AiderChat()
     chat.user("Hello.")

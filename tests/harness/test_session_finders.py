@@ -280,12 +280,6 @@ def database(home: Path, harness: Harness, sessions: Rows) -> Path:
     return make(home / directory, sessions)
 
 
-def test_a_harness_that_was_never_used_has_no_sessions(tmp_path: Path, harness: Harness) -> None:
-    assert list(finder(tmp_path, harness).find(None)) == []
-    database(tmp_path, harness, {})
-    assert list(finder(tmp_path, harness).find(None)) == []
-
-
 def test_only_what_changed_since_then_is_found(tmp_path: Path, harness: Harness) -> None:
     database(tmp_path, harness, {ONE: CHANGED_MS, TWO: CHANGED_MS + 1})
     looking = finder(tmp_path, harness)
