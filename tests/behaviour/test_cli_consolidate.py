@@ -183,13 +183,6 @@ class TestAgentCommand:
         assert len(agent.prompts) == 1
         assert memory.pending() == []
 
-    def test_a_reason_that_sessions_share_is_said_once(self, memory: Memory) -> None:
-        Agent(memory, *[{"entries": [], "skipped": "small talk"}] * 2)
-        memory.session("s1", TALK)
-        memory.session("s2", conversation("And where do they stop?", session_id="s2"))
-        kept_nothing = "Nothing was kept of the claude-code session s1, nor of the claude-code session s2: small talk."
-        assert memory("consolidate").out.splitlines()[1:] == [kept_nothing]
-
     def test_a_dry_run_shows_a_diff_and_the_real_run_asks_nobody_again(self, memory: Memory) -> None:
         agent = Agent(memory, {"entries": [entry("Deploys", "They run from main only.")]})
         memory.session("s1", TALK)

@@ -157,14 +157,6 @@ def test_a_file_is_followed_through_several_changes(memory: Memory, lamp: Path) 
     assert grounding(memory, lamp, id)["src/a.py"] == "gone"
 
 
-def test_the_index_is_not_read_which_is_slow_where_files_are_many(memory: Memory, lamp: Path) -> None:
-    id = noted(memory, lamp)
-    git(lamp, "mv", "src/a.py", "b.py")
-    committed(lamp)
-    (lamp / ".git" / "index").write_bytes(b"broken")
-    assert grounding(memory, lamp, id)["src/a.py"] == "changed b.py"
-
-
 def test_what_git_said_is_asked_once_and_goes_on_from_there(memory: Memory, lamp: Path, home: Path) -> None:
     id = noted(memory, lamp)
     hung = home / "bin" / "git"
@@ -211,13 +203,6 @@ def test_routes_and_files_without_an_ending_are_files(memory: Memory, lamp: Path
     assert "app/(shop)/[id]/page.tsx and Dockerfile are gone" in told(memory, lamp)
 
 
-def test_the_read_that_finds_another_key_tells_the_files_too(memory: Memory, lamp: Path) -> None:
-    id = noted(memory, lamp)
-    git(lamp, "remote", "set-url", "origin", "git@github.com:me/lantern")
-    found = memory("read", id, "--json", cwd=lamp).document
-    assert (found["scope"], len(found["grounding"])) == ("github.com/me/lantern", 3)
-
-
 def test_a_bare_file_name_may_be_that_of_another_directory(memory: Memory, lamp: Path) -> None:
     (lamp / "web").mkdir()
     for path in ("index.ts", "web/index.ts", "setup.ts"):
@@ -248,15 +233,6 @@ def test_what_a_hook_has_no_time_for_is_looked_at_after_it(memory: Memory, lamp:
             break
     else:
         pytest.fail("no later hook told it")
-
-
-def test_a_checkpoint_without_a_session_looks_for_the_next_hook_too(memory: Memory, lamp: Path, home: Path) -> None:
-    noted(memory, lamp)
-    git(lamp, "rm", "-q", "src/a.py")
-    committed(lamp)
-    assert memory("checkpoint", cwd=lamp).code != 0, "there is no session"
-    (home / "bin").mkdir()
-    assert "src/a.py is gone" in told(memory, lamp, PATH=f"{home}/bin"), "git is not asked again"
 
 
 def test_it_is_gone_only_on_the_branch_that_removed_it(memory: Memory, lamp: Path, home: Path) -> None:

@@ -656,18 +656,6 @@ def test_the_database_of_openmemory_is_read_with_its_categories(memory: Memory) 
     assert (note["tags"], note["sources"][0]["agent"]) == (["topic__food"], "cursor")
 
 
-def test_an_export_and_the_database_of_openmemory_hold_the_same_memories(memory: Memory) -> None:
-    id = "0b1c2d3e-1111-4222-8333-444444444444"
-    with zipfile.ZipFile(memory.home / "export.zip", "w") as archive:
-        row = {"id": id, "content": "Likes tea.", "state": "archived"}
-        archive.writestr("memories.jsonl.gz", gzip.compress(json.dumps(row).encode()))
-    tables(memory.home / "openmemory.db", "CREATE TABLE memories (id, content, state)",
-           rows={"memories": [(id.replace("-", ""), "Likes tea.", "archived")]})  # fmt: skip
-    for name, created in (("export.zip", 1), ("openmemory.db", 0)):
-        done = memory("import", "openmemory", str(memory.home / name), "--yes", "--json").document
-        assert (len(done["created"]), done["known"]) == (created, 1 - created)
-
-
 def test_a_person_is_asked_first(memory: Memory) -> None:
     claude(memory.home, memory.work_tree())
     done = memory("import", "claude")

@@ -109,36 +109,6 @@ class TestRemember:
         assert memory("archive", id).code == 0
         assert target.read_text().count("<!-- agent-memory:start -->") == 1
 
-    def test_a_target_whose_directory_is_missing_is_told_where_it_matters_alone(self, memory: Memory) -> None:
-        memory.configure(agentsMd={"targets": ["~/nope/AGENTS.md"]})
-        memory.remembered("Lines end in LF.")  # says nothing on stderr
-        assert f"the directory of the target {memory.home}/nope/AGENTS.md does not exist" in memory("status").out
-        assert "does not exist" in memory("generate-agents-md").err
-        assert "does not exist" in memory("doctor").out
-
-    def test_what_is_stored_already_loses_its_link_to_what_it_takes_the_place_of(self, memory: Memory) -> None:
-        first, text = memory.remembered(NOTE), "Deploys run from main only, and never on a Friday."
-        second = memory.remembered(text)
-        assert f"[[{first}]]" in memory.notes()[0]["body"]
-        assert memory("remember", text, "--supersedes", first).code == 0
-        assert [(each["id"], each["body"]) for each in memory.notes()] == [(second, text)]
-
-    def test_what_differs_in_its_links_alone_is_stored_once(self, memory: Memory) -> None:
-        other = memory.remembered("The harbour opens at nine.")
-        first = memory.remembered(f"Deploys run from main only, once the tests are green. [[{other}]]")
-        again = memory("remember", "Deploys run from main only, once the tests are green.")
-        assert again.out.startswith(f"Already stored as {first}"), again
-
-    def test_what_is_stored_already_replaces_the_other_value_when_said_again(self, memory: Memory) -> None:
-        first = memory.remembered("Port 8081 is the api.")
-        second = memory.remembered("Port 9999 is the api.")
-        again = memory("remember", "Port 9999 is the api.", "--supersedes", first)
-        assert again.out == f"Already stored as {second}  Port 9999 is the api.\n  replaces: {first}\n"
-        assert [(each["id"], each["supersedes"]) for each in memory.notes()] == [(second, [first])]
-        assert memory("read", first, "--archived", "--json").document["validUntil"] is not None
-        assert memory("remember", "Port 9999 is the api.", "--supersedes", second).code == 0  # by itself: nothing to do
-        assert [each["id"] for each in memory.notes()] == [second]
-
     @pytest.mark.parametrize(
         ("one", "other"),
         [
@@ -168,14 +138,6 @@ class TestRemember:
         memory.remembered(one)
         assert "contradicts" not in memory("remember", other).out
 
-    def test_a_title_names_no_link(self, memory: Memory) -> None:
-        pump = memory.remembered("The pump is oiled.")
-        titles = [
-            memory("remember", text.format(pump), "--json").document["title"]
-            for text in ("Dusk is at 18:00. See [[{}]].", "Dawn is at 6:00 (see also [[{}]]).")
-        ]
-        assert titles == ["Dusk is at 18:00.", "Dawn is at 6:00."]
-
     def test_another_value_is_found_also_where_many_notes_are_more_like_the_new_one(self, memory: Memory) -> None:
         first = memory.remembered("The api server listens on port 8081.")
         parts = [f"q{letter}wombat q{letter}ledger" for letter in "abcdefghijklmnopqrstuvwxyz"]
@@ -196,16 +158,6 @@ class TestRemember:
         section = (memory.home / "A.md").read_text()
         assert f"- {first} — Port 8081 is the api. (contradicted by {newer})\n" in section
         assert f"- {newer} — Port 9999 is the api.\n" in section
-
-    def test_a_note_that_an_edit_made_external_is_listed_in_the_tier_in_which_it_is_told(self, memory: Memory) -> None:
-        id = memory.remembered("The release is on Friday.", "--scope", "global")
-        (path,) = (memory.root / "topics").iterdir()
-        assert memory.notes()[0]["tier"] == "warm"
-        path.write_text(path.read_text().replace("origin: user", "origin: external"))
-        assert memory.notes()[0]["tier"] == "cold"
-        assert id not in memory("inject").out
-        path.write_text(path.read_text().replace("title: ", "title: ["))
-        assert [each["code"] for each in memory("doctor", "--json").document["symptoms"]] == ["unreadable-note"]
 
     def test_an_agent_takes_the_place_of_no_pinned_note_p19(self, memory: Memory) -> None:
         first = memory.remembered("The api listens on port 8081.")
@@ -343,14 +295,6 @@ class TestEdit:
         for words in (("pin",), ("unpin",), ("edit", "--title", "Deploys"), ("why",), ("archive",), ("restore",)):
             assert recorded(words[0], id.lower(), *words[1:]).code == 0
         assert id in recorded("read", id.upper()).out
-
-    def test_what_reads_so_already_is_not_said_to_be_edited(self, recorded: Memory) -> None:
-        id = recorded.remembered(NOTE, "--tags", "ci")
-        log = recorded.log()
-        untouched = self.editor(recorded, "true")
-        for words in (("--tags", "ci"), ("--body", NOTE), ()):
-            assert recorded("edit", id, *words, environ=untouched).out == f"Nothing changed in {id}  {NOTE}\n"
-        assert recorded.log() == log
 
     def test_a_title_is_not_edited_away(self, memory: Memory) -> None:
         id = memory.remembered(NOTE)
@@ -507,18 +451,6 @@ class TestArchive:
         assert memory("restore", id, "--json").document["title"] == "Ports"
 
 
-class TestJson:
-    def test_an_error_is_a_document_on_stderr(self, memory: Memory) -> None:
-        error = memory("read", "id__zzzzzz", "--json").error
-        assert (error["code"], error["details"]) == (
-            "entry-not-found",
-            {"id": "id__zzzzzz", "archived": False, "past": ""},
-        )
-        assert error["message"].startswith("There is no note id__zzzzzz.")
-        for words in (("nonsense", "--json"), ("list", "--json", "--kind", "x"), ("--json", "list", "--nonsense")):
-            assert memory(*words).error["code"] == "usage"
-
-
 class TestSeveralAtOnce:
     def test_twenty_notes_are_twenty_notes_p7(self, recorded: Memory) -> None:
         texts = [f"{word} keeps its port {8000 + number}" for number, word in enumerate("abcdefghijklmnopqrst")]
@@ -529,13 +461,6 @@ class TestSeveralAtOnce:
         assert len(recorded.titles()) == 20
         assert len(recorded.log()) == 20
         assert {line.partition(": ")[0] for line in recorded.log()} == {"agent-memory"}
-
-    def test_the_same_words_from_six_are_one_note(self, memory: Memory) -> None:
-        writers = [memory.start("remember", NOTE) for _ in range(6)]
-        assert [writer.wait() for writer in writers] == [0] * 6
-        outs = [writer.communicate()[0].split()[0] for writer in writers]
-        assert sorted(outs) == [b"Already"] * 5 + [b"Remembered"]
-        assert len(memory.titles()) == 1
 
     def test_acts_on_one_note_come_one_after_the_other(self, recorded: Memory) -> None:
         id = recorded.remembered(NOTE)

@@ -248,17 +248,6 @@ def test_a_run_that_makes_many_notes_names_the_review(memory: Memory) -> None:
     assert (len(waiting), "`memory review --kind many`" in done.out) == (11, True)
 
 
-def test_a_note_that_waits_has_the_tier_that_the_list_says(memory: Memory) -> None:
-    foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
-    hot = memory.remembered(PORT.format(8080))
-    assert memory("pin", hot).code == 0
-    memory.remembered(PORT.format(9090))
-    listed = {each["id"]: each["tier"] for each in memory.notes()}
-    waiting = [note for item in memory("review", "--json").document["items"] for note in item["notes"]]
-    assert {each["id"]: each["tier"] for each in waiting} == listed
-    assert listed[hot] == "hot"
-
-
 def test_a_run_in_the_middle_of_a_review_keeps_nobody_from_deciding(memory: Memory) -> None:
     foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
     slow = memory.home / "slow.sh"
@@ -272,22 +261,6 @@ def test_a_run_in_the_middle_of_a_review_keeps_nobody_from_deciding(memory: Memo
         assert "Kept Somebody said" in memory("review", data=b"k\n").out
         assert run.wait() == 0
     assert memory.titles() == ["Deploys run from main", "Somebody said"]
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_store_is_shown_and_left_as_it_is(memory: Memory) -> None:
-    foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
-    assert items(memory) == ["imported"]
-    directories = [memory.root, *(path for path in memory.root.rglob("*") if path.is_dir())]
-    for path in directories:
-        path.chmod(0o500)
-    try:
-        done = memory("review", data=b"k\n")
-    finally:
-        for path in directories:
-            path.chmod(0o700)
-    assert (done.code, "1 of 1 · imported" in done.out) == (20, True)
-    assert items(memory) == ["imported"]
 
 
 def test_an_agent_learns_of_no_note_by_what_leads_to_it_p19_p20(memory: Memory) -> None:

@@ -94,15 +94,6 @@ def test_cron_keeps_every_other_byte_and_takes_ours_out_again(memory: Memory) ->
     assert memory("schedule", "off", "--yes").out == "Nothing is scheduled.\n"
 
 
-def test_a_crontab_that_was_not_there_is_gone_again(memory: Memory) -> None:
-    assert memory("schedule", "on", "--yes").code == 0
-    memory("schedule", "run", "consolidate")
-    assert memory("schedule", "off", "--yes").code == 0
-    assert not (memory.home / "table").exists()
-    assert memory("schedule").out.startswith("Nothing is scheduled."), "and no run of it is missed"
-    assert calls(memory)[-1] == "crontab -r"
-
-
 def test_a_crontab_that_refuses_is_one_sentence(memory: Memory) -> None:
     (memory.home / "refuses").touch()
     done = memory("schedule", "on", "--yes", "--system", "cron", "--json")
@@ -190,13 +181,6 @@ def test_an_agent_installs_nothing(memory: Memory) -> None:
     assert memory("schedule", "on", "--dry-run", environ={"AGENT_MEMORY_DEPTH": "1"}).code == 0
 
 
-@pytest.mark.parametrize(("hours", "code"), [(0, 10), (-1, 10), (99_999, 10), (0.01, 2)])
-def test_an_interval_that_makes_no_sense_is_refused(memory: Memory, hours: float, code: int) -> None:
-    configure(memory, defragIntervalHours=hours)
-    done = memory("schedule", "on", "--yes")
-    assert (done.code, "defragIntervalHours" in done.err) == (code, True)
-
-
 def test_a_scheduled_run_is_written_down_and_shown(memory: Memory) -> None:
     assert memory("schedule", "on", "--yes").code == 0
     memory("remember", "The backup runs at four")
@@ -219,37 +203,6 @@ def test_a_scheduled_run_is_written_down_and_shown(memory: Memory) -> None:
     assert first.startswith("consolidate every 2 h by cron: last just now, succeeded; next in ")
     assert second.startswith("defrag every 1 day by cron: has not run yet; next ")
     assert memory("schedule", "status", "--json").document == {"jobs": jobs, "problems": []}
-
-
-def test_under_cron_a_run_takes_the_low_priority_that_the_others_are_given(memory: Memory) -> None:
-    agent = memory.home / "agent"
-    agent.write_text('#!/bin/sh\ncat > /dev/null; nice > "$HOME/niceness"\n', "utf-8")
-    agent.chmod(0o755)
-    path = memory.home / ".config/agent-memory/config.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"llm": {"preset": "mine", "presets": {"mine": {"argv": [str(agent)]}}}}), "utf-8")
-    memory("capture", "--title", "Backup", "--body", "It runs at four.")
-    memory("schedule", "run", "consolidate")
-    before = int((memory.home / "niceness").read_text("utf-8"))
-    assert memory("schedule", "on", "--yes").code == 0
-    memory("capture", "--title", "Restore", "--body", "It runs at five.")
-    memory("schedule", "run", "consolidate")
-    assert int((memory.home / "niceness").read_text("utf-8")) == min(before + 10, 19)
-
-
-def test_a_run_that_somebody_else_has_scheduled_is_shown_too(memory: Memory) -> None:
-    """A Nix module leaves no receipt of ours."""
-    assert "schedule" not in memory("status").out
-    assert memory("schedule", "status").out.startswith("Nothing is scheduled. `memory schedule on` ")
-    memory("schedule", "run", "defrag")
-    assert "schedule  defrag last just now, succeeded\n" in memory("status").out
-    assert memory("schedule", "status").out.startswith("defrag every 1 day: last ")
-
-
-def test_a_tick_before_the_job_is_due_does_nothing(memory: Memory) -> None:
-    memory("schedule", "on", "--yes")
-    assert memory("schedule", "run", "consolidate", "--every", "7200", "--json").document["ran"] is True
-    assert memory("schedule", "run", "consolidate", "--every", "7200", "--json").document["ran"] is False
 
 
 def test_a_failure_is_told_to_the_next_command_once(memory: Memory) -> None:
@@ -302,14 +255,6 @@ def test_a_receipt_that_is_damaged_is_never_taken_for_none_p6(memory: Memory) ->
     assert memory("status").code == 20
     run = memory("schedule", "run", "consolidate")
     assert (run.code, "installed.json cannot be understood" in run.err) == (20, True)
-
-
-def test_a_log_that_has_grown_is_turned(memory: Memory) -> None:
-    memory("schedule", "on", "--yes")
-    log = state(memory, "consolidate.log")
-    log.write_bytes(b"x" * ((1 << 20) + 1))
-    memory("schedule", "run", "consolidate")
-    assert state(memory, "consolidate.log.1").stat().st_size > 1 << 20
 
 
 def test_keys_of_this_shell_are_not_written_down_but_named_p20(memory: Memory) -> None:

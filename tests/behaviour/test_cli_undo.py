@@ -108,16 +108,6 @@ def test_an_agent_may_look_but_not_take_back(memory: Memory) -> None:
     assert memory.snapshot() == before
 
 
-def test_an_empty_store_has_no_runs(tmp_path: Path) -> None:
-    memory = Memory(tmp_path)
-    done = memory("log")
-    assert (done.code, done.out, done.err) == (0, "", "memory: No run yet.\n")
-    assert memory("log", "--json").document == {"runs": []}
-    for words in (("undo",), ("diff",)):
-        assert memory(*words).code == 20
-    assert not memory.root.exists()
-
-
 def test_a_killed_undo_is_finished_by_the_next_command_and_is_nobodys_hand_edit_p2_p16(memory: Memory) -> None:
     both = memory.snapshot()
     straight = copied(memory, "as it should be")

@@ -1,7 +1,4 @@
-"""Files of a store that somebody else made: each command says in a sentence what it cannot read, and loses nothing (P6, P9).
-
-A few documents always; the published suites of JSON and YAML where they are at hand.
-"""
+"""Files of a store that somebody else made: each command says in a sentence what it cannot read, and loses nothing (P6, P9)."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
 
 from memory_process import Done, Memory
 
@@ -31,8 +27,6 @@ BLOCKS: Documents = (
     b"tags: {a: b}", b"? [a]\n: b", b"createdAt: 1e999", b"a: \xff", b"a:\tb", b"%YAML 9.9\n---\na: b", b"id: ../../x", b"<<: {id: id__aaaaaa}",
     b"mine: 1", b"mine: 2", b"mine: 2",
 )  # fmt: skip
-SIGNS = (("␣", " "), ("»", "\t"), ("—", ""), ("←", "\r"), ("⇔", "\ufeff"), ("↵", ""), ("∎", ""))
-"""How the YAML suite writes what cannot be seen."""
 
 WRITTEN_NS = 1_771_000_000_000_000_000
 """When the first note was written."""
@@ -47,24 +41,6 @@ def memory(home: Path) -> Memory:
     memory.configure(storage={"autoCommit": False})
     memory.remembered("The lamp is lit from port 8080.")
     return memory
-
-
-def json_suite(shared: Path) -> Documents:
-    found = [path.read_bytes() for path in sorted((shared / "corpora/json-test-suite").glob("*.json"))]
-    assert len(found) > 300
-    return found
-
-
-def yaml_suite(shared: Path) -> Documents:
-    found = []
-    for path in sorted((shared / "corpora/yaml-test-suite").glob("*.yaml")):
-        for case in YAML(typ="safe", pure=True).load(path.read_text()):
-            block = case.get("yaml", "")
-            for sign, meant in SIGNS:
-                block = block.replace(sign, meant)
-            found.append(block.encode())
-    assert len(found) > 300
-    return found
 
 
 def whole(done: Done) -> Done:
@@ -278,29 +254,21 @@ def as_replies(memory: Memory, documents: Documents, tmp_path: Path) -> None:
 
 # -- the tests --------------------------------------------------------------------------------------------------------
 
-SHELVES: dict[str, tuple[Callable[[Memory, Documents], None], Documents, Callable[[Path], Documents]]] = {
-    "inbox": (as_inbox_files, JSONS, json_suite),
-    "notes": (as_notes, BLOCKS, yaml_suite),
-    "notes of JSON": (as_notes, JSONS, json_suite),
-    "notes of one instant": (as_notes_of_one_instant, BLOCKS, yaml_suite),
-    "notes of JSON of one instant": (as_notes_of_one_instant, JSONS, json_suite),
-    "state": (as_state_values, JSONS, json_suite),
-    "runs": (as_run_reports, JSONS, json_suite),
+SHELVES: dict[str, tuple[Callable[[Memory, Documents], None], Documents]] = {
+    "inbox": (as_inbox_files, JSONS),
+    "notes": (as_notes, BLOCKS),
+    "notes of JSON": (as_notes, JSONS),
+    "notes of one instant": (as_notes_of_one_instant, BLOCKS),
+    "notes of JSON of one instant": (as_notes_of_one_instant, JSONS),
+    "state": (as_state_values, JSONS),
+    "runs": (as_run_reports, JSONS),
 }
 
 
 @pytest.mark.parametrize("shelf", SHELVES)
 def test_hostile_documents_end_in_sentences_and_lose_nothing_p6(memory: Memory, shelf: str) -> None:
-    put, ours, _ = SHELVES[shelf]
-    put(memory, ours)
-
-
-@pytest.mark.slow
-@pytest.mark.shared
-@pytest.mark.parametrize("shelf", SHELVES)
-def test_a_whole_suite_of_them_ends_in_sentences_and_loses_nothing_p6(memory: Memory, shared: Path, shelf: str) -> None:
-    put, _, suite = SHELVES[shelf]
-    put(memory, suite(shared))
+    put, documents = SHELVES[shelf]
+    put(memory, documents)
 
 
 @pytest.mark.parametrize("where", SINGLE)
@@ -308,18 +276,5 @@ def test_one_hostile_file_ends_in_a_sentence_p6(memory: Memory, where: str) -> N
     as_the_file(memory, where, (*JSONS[list(SINGLE).index(where) % 8 :: 8], *DEEP))
 
 
-@pytest.mark.slow
-@pytest.mark.shared
-@pytest.mark.parametrize("where", SINGLE)
-def test_a_third_of_a_suite_in_each_place_ends_in_sentences_p6(memory: Memory, shared: Path, where: str) -> None:
-    as_the_file(memory, where, json_suite(shared)[list(SINGLE).index(where) % 3 :: 3])
-
-
 def test_hostile_replies_are_refused_and_change_nothing_p9(memory: Memory, tmp_path: Path) -> None:
     as_replies(memory, JSONS[::3], tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.shared
-def test_a_suite_of_replies_is_refused_and_changes_nothing_p9(memory: Memory, shared: Path, tmp_path: Path) -> None:
-    as_replies(memory, json_suite(shared), tmp_path)

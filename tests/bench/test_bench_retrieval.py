@@ -56,22 +56,6 @@ def test_search_finds_the_hand_written_answers_and_no_fewer_than_full_text_searc
 
 
 @pytest.mark.parametrize(
-    ("name", "path", "questions"),
-    [
-        ("locomo", "locomo.json", {"Where is the ferry?": {"D1:1"}, "What broke?": {"D2:1"}}),
-        ("longmemeval", "longmemeval.json", {"Where is the ferry?": {"0/answer_1/1"}}),
-        ("beam", "beam", {"Where is the ferry?": {"0", "2"}, "Who noted it?": {"1"}}),
-    ],
-)
-def test_a_published_set_is_read_as_documented(name: str, path: str, questions: dict[str, set[str]]) -> None:
-    (corpus,) = read_set(name, SETS / path)
-    assert {each.query: set(each.relevant) for each in corpus.questions} == questions
-    assert len(corpus.documents) == 3
-    assert corpus.documents[0].text.endswith(": I moored the ferry at pier four.")
-    assert corpus.documents[0].at_ms < corpus.documents[-1].at_ms
-
-
-@pytest.mark.parametrize(
     ("name", "path", "said"),
     [
         ("locomo", "longmemeval.json", r"required field missing @ \$\[0\].conversation"),

@@ -14,7 +14,7 @@ from agent_memory.cli.main import COMMANDS, command_parser
 PROJECT = Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "docs"))
 
-from generate import main, rooms_diagram, with_tests  # noqa: E402
+from generate import main  # noqa: E402
 
 DESIGN = "docs/contributing/design.md"
 
@@ -60,33 +60,3 @@ def test_the_page_of_commands_has_every_option_that_help_has() -> None:
         (listed,) = re.findall(rf"^- `memory {name}(?=[` ]).*\n(?:  .*\n)?", page, re.MULTILINE)
         options = {each for each in command_parser(name)._option_string_actions if each.startswith("--")}
         assert options == {"--help", "--json", *re.findall(r"`(--[a-z-]+)", listed)}, name
-
-
-def test_a_promise_is_shown_with_the_tests_that_name_it_most_often(tmp_path: Path) -> None:
-    for name, text in {
-        "rules/test_queue.py": 'def test_all_arrive():\n    """P7, and P7."""\n',
-        "rules/test_other.py": "def test_nothing_p7() -> None: ...\n",
-        "promises/test_crowd.py": '"""P7."""\n',
-        "docs/test_page.py": '"""P7 P7 P7, P8"""\n',
-        "rules/test_http.py": '"""HTTP8, P8x, p8 and xP8 are no promises."""\n',
-    }.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, "utf-8")
-    assert with_tests("| P7 | Nothing is lost. | ? |\n", tmp_path) == (
-        "| P7 | Nothing is lost. | `promises/test_crowd.py` `rules/test_queue.py` |\n"
-    )
-    with pytest.raises(SystemExit, match="no test names P8"):
-        with_tests("| P8 | Nothing is lost. |  |\n", tmp_path)
-
-
-def test_the_picture_of_the_rooms_leaves_out_what_follows(tmp_path: Path) -> None:
-    for name, text in {
-        "errors.py": "import json\n",
-        "store/files.py": "from agent_memory.errors import Error\nfrom agent_memory.store import names\n",
-        "store/names.py": "",
-        "cli/main.py": "def run():\n    from agent_memory import errors, store\n",
-    }.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, "utf-8")
-    arrows = "    cli --> store\n    store --> errors\n"
-    assert rooms_diagram(tmp_path) == f"```mermaid\ngraph TD\n{arrows}```\n"

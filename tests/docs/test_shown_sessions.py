@@ -25,13 +25,6 @@ def test_every_command_prints_what_the_page_shows(page: str) -> None:
     assert not different, "\n\n".join([*different, f"see it with: python docs/shown_sessions.py docs/{page} --write"])
 
 
-def test_one_shell_runs_all_in_a_home_of_its_own_and_a_terminal() -> None:
-    steps = shown_steps("```console\n$ cd ~; x=1\n$ echo $x $PWD $(id -u > /dev/null)\n$ test -t 1\n$ false\n```\n")
-    results = played(steps)
-    assert [result.printed for result in results] == ["", "1 /home/mara\n", "", ""]
-    assert [result.exit_code for result in results] == [0, 0, 0, 1]
-
-
 def test_another_output_and_a_failure_are_told_and_the_page_is_mended() -> None:
     page = "```console\n$ echo a\nb\n$ echo c\nc\n$ echo d; false\ne\n```\n"
     steps = shown_steps(page)
@@ -41,13 +34,6 @@ def test_another_output_and_a_failure_are_told_and_the_page_is_mended() -> None:
     assert first.endswith("-b\n+a")
     assert second.startswith("$ echo d; false\nexit code 1\n")
     assert refreshed(page, steps, results) == page.replace("\nb\n", "\na\n")
-
-
-def test_a_page_is_written_anew_as_a_whole_but_for_what_it_shows_in_part() -> None:
-    page = "```console\n$ echo id__a1b2c3\nid__k3J9xQ\n$ printf 'a\\nb\\nc\\n'\na\n…\n$ printf 'a\\nb\\n'\nz\n…\n```\n"
-    steps = shown_steps(page)
-    anew = refreshed(page, steps, played(steps))
-    assert anew == page.replace("id__k3J9xQ", "id__a1b2c3").replace("z\n…\n", "a\nb\n")
 
 
 @pytest.mark.parametrize(
