@@ -505,7 +505,7 @@ class TestADay:
         memory.remembered(ZEBRA, "--kind", "lesson")
         path = memory.home / ".claude" / "projects" / "lamp" / f"{SESSION}.jsonl"
         path.parent.mkdir(parents=True)
-        said = conversation(memory, closed=False)
+        said = conversation(memory)
         path.write_bytes(b"".join(line + b"\n" for line in said.lines[:-1] * 20_000 + said.lines[-1:]))
         ask(memory, "Why does the zebra migration hang?", session=SESSION, transcript_path=str(path))
         _untouched_since(path)
