@@ -22,7 +22,8 @@ export const AgentMemory = async ({ client, directory }: any) => {
       // What an earlier process put into the system prompt is not kept with the session: it is as after a compaction.
       const said = before ? [] : [await inject({ type: "session.start", source: "compact", ...session })]
       said.push(await inject({ type: "chat.message", prompt: textOf(output?.parts), ...session }))
-      contexts.set(id, [...(before ?? []), ...said.filter(Boolean)].slice(-MOST_CONTEXTS))
+      const [first, ...others] = [...(before ?? []), ...said.filter(Boolean)] // the first is that of the start
+      contexts.set(id, first ? [first, ...others.slice(1 - MOST_CONTEXTS)] : [])
     },
     "experimental.chat.system.transform": async (input: any, output: any) => {
       output?.system?.push(...(contexts.get(input?.sessionID) ?? []))

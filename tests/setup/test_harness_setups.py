@@ -148,6 +148,13 @@ def test_a_plugin_puts_what_memory_answers_into_the_session(name: str, tmp_path:
     assert [each.prompt for each in moments if isinstance(each, Moment)] == ["", "Why?", "Why?"]
 
 
+def test_a_long_session_of_opencode_keeps_what_it_was_told_at_its_start(tmp_path: Path) -> None:
+    program = 'echo >> words\nn=$(wc -l < words)\necho "{\\"additionalContext\\": \\"note $n\\"}"\n'
+    asked = "for (let turn = 0; turn < 10; turn++) answers.push(await ask())\nconsole.log(answers.pop())"
+    said = run_plugin("opencode", f"{INJECTING['opencode']}\n{asked}", program, tmp_path)
+    assert said.strip().split("|") == ["note 1", *(f"note {number}" for number in range(7, 14))]
+
+
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"manual", "vscode", "goose"}))
 def test_a_trial_of_injection_is_the_start_of_a_session(name: str) -> None:
     assert SETUPS[name](CONTEXT).acts == ("capture", "inject")
