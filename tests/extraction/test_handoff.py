@@ -39,6 +39,12 @@ def test_it_says_what_was_asked_done_touched_and_left_open() -> None:
     ]
 
 
+def test_what_the_agent_says_is_left_to_do_is_open() -> None:
+    last = work_on("And the worker?", "Fixed. Still open: the mail worker reads the old `total()`.")
+    handoff = of(history(*TWO_REQUESTS, *last)).entries[-1]
+    assert "the mail worker reads the old `total()`" in handoff.body.partition("Open:")[2].lower()
+
+
 def test_a_commit_in_the_session_is_no_longer_open() -> None:
     commit = agent("", ToolCall("Bash", 'git commit -m "Read the guest price once"'))
     handoff = of(history(*TWO_REQUESTS, user("commit this"), commit, tool("ok"), agent("Committed."))).entries[-1]

@@ -110,3 +110,7 @@ def test_they_cannot_leave_their_frame_and_hold_no_secret_p18_p20() -> None:
     assert CONTEXT_END not in passage.whole
     assert token not in passage.whole
     assert all(line.startswith(">") for line in passage.whole.split("\n")[3:])
+
+
+def test_without_words_there_is_nothing() -> None:
+    assert recovery_passage(handover()) is None

@@ -155,6 +155,15 @@ def test_items_that_name_work_to_be_done_are_requests() -> None:
     assert notes(*BEFORE, user(listed)) == ()
 
 
+def test_a_list_that_lost_its_marks_is_still_one() -> None:
+    asked = (
+        "Improve these flaky tests?\n\nFindings\nThe upload test failed because Windows held the archive open.\n"
+        "The cleanup left the demo plugin in the shared configuration.\n"
+        "Expected behavior\nCleanup tolerates locked files without sleeping in tests.\n"
+    )
+    assert [note.kind for note in notes(user(asked))] == [Kind.CONVENTION, Kind.LESSON]
+
+
 def test_in_the_middle_of_a_long_paste_only_what_stands_under_such_a_heading_counts() -> None:
     filler = "\n\n".join(f"Paragraph {number} tells of the many carts and orders of the shop." for number in range(40))
     listed = "## Constraints\n\n- Orders are never deleted, they are marked as cancelled.\n\n## Story\n\n"
@@ -190,6 +199,8 @@ def test_an_agent_that_edits_by_its_shell_has_worked_too() -> None:
     "asked",
     [
         "reduce duplicated code around `load_all` and `load_one`, we don't want two ways of doing almost the same",
+        "Fix the rounding of the totals. Don't forget to branch off main and not off the branch of the carts.",
+        "Also show the total of each month. Keep in mind that carts can have amounts.",
         "The order page should list the newest orders.", "the helper should move to `carts.py`", "We don't want a cap.",
         "No, I'll fix the password manager.", "make a note of this in the sharing phase",
         "no, that's not right. you just added a new line to the docs.",

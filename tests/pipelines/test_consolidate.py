@@ -10,7 +10,7 @@ from attrs import evolve
 
 import one_change
 from agent_memory.errors import AgentTimedOut
-from agent_memory.note.note import MemoryEntry, Meta, Status
+from agent_memory.note.note import Kind, MemoryEntry, Meta, Status
 from agent_memory.pipelines.consolidate import take_up_deferred
 from agent_memory.rules.change import Change, max_changes
 from agent_memory.rules.plan import SessionRequest
@@ -75,6 +75,31 @@ def test_a_session_that_is_too_large_for_one_fetch_is_taken_up_again_until_it_is
     assert world.verdicts(run) == ["written", "written"]
     assert run.sentence == "1 session processed, 2 notes written"
     assert world.inbox.entries == {}
+
+
+def test_the_handoff_of_a_session_is_updated_in_place_as_it_grows(world: World) -> None:
+    world.agent.answers = [
+        entries(note("Where the lock work stands", "Asked: locks. Open: tests.", kind="handoff", turns=[1]))
+    ]
+    world.capture("s1", "Please write the locks")
+    world.run()
+    (handoff,) = world.listed()
+    assert handoff.meta.kind is Kind.HANDOFF
+    assert handoff.meta.expires_at_ms is not None
+
+    def renew(_request: object) -> str:
+        asked = world.agent.asked[-1]
+        assert asked.handoff_id == handoff.meta.id
+        return envelope(
+            asked, updates=[{"id": handoff.meta.id, "body": "Asked: locks. Done.", "turns": [2], "why": "done"}]
+        )
+
+    world.agent.answers = [renew]
+    world.capture("s1", "Please write the locks", "Thanks, the tests are done too")
+    run = world.run()
+    assert world.verdicts(run) == ["written"]
+    assert [each.meta.id for each in world.listed()] == [handoff.meta.id]
+    assert "Done." in world.store.read(handoff.meta.id).unwrap().body
 
 
 def test_a_note_whose_reply_passes_no_check_stays_pending_and_the_third_time_is_stored_whole_p9(world: World) -> None:

@@ -9,7 +9,7 @@ import pytest
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import Error, StoreIo
+from agent_memory.errors import Error, HistoryUnreadable, StoreIo
 from agent_memory.pipelines.backfill import Watching, WatchIo, watch
 from agent_memory.session.found_session import FoundSession, Rest
 from agent_memory.session.queue import InboxEntry
@@ -108,6 +108,15 @@ def test_what_was_there_before_is_left_to_backfill_but_for_what_changed_just_bef
     room.past.session("just-now", "one", at_ms=NOON_MS - 70_000)  # its file changed ten seconds ago
     room.watch()
     assert room.captured() == ["just-now"]
+
+
+def test_one_that_cannot_be_read_is_told_and_the_watch_goes_on(room: Room) -> None:
+    room.at(10, lambda: room.past.put("odd", HistoryUnreadable("/t/odd", "no record in it"), NOON_MS))
+    room.says(12, "s1", "one")
+    done = room.watch()
+    assert room.captured() == ["s1"]
+    assert done.problems == tuple(room.warned)
+    assert len(room.warned) == 1
 
 
 def test_a_directory_that_cannot_be_listed_is_told_once_p6(room: Room) -> None:

@@ -193,6 +193,14 @@ def test_the_passage_is_around_the_densest_hits() -> None:
     assert len(found.text) <= SNIPPET_CHARS
 
 
+def test_without_a_hit_the_beginning_of_what_there_is_is_shown() -> None:
+    found = passage("absent", "", f"First sentence. {FILLER}")
+    assert found.text.startswith("First sentence.")
+    assert found.marks == ()
+    assert len(found.text) <= SNIPPET_CHARS
+    assert passage("absent", "", " \n") == Snippet("")
+
+
 @pytest.mark.parametrize(
     ("body", "shown"),
     [

@@ -6,6 +6,8 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
 from agent_memory import app
 from agent_memory.inject import prepare
 from agent_memory.recall.assembling import Passage
@@ -54,6 +56,13 @@ def test_it_is_not_used_once_a_note_has_run_out(tmp_path: Path) -> None:
     fingerprint = fingerprint_of(str(tmp_path), "global", (), "1")
     assert read_cached(str(tmp_path), fingerprint, 4_999) is not None
     assert read_cached(str(tmp_path), fingerprint, 5_000) is None
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "topics").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="topics"):
+        fingerprint_of(str(tmp_path), "global", (), "1")
 
 
 # -- what cannot be read -----------------------------------------------------------------------------------------------

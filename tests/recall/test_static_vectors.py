@@ -87,6 +87,13 @@ def test_a_damaged_file_is_a_sentence(tmp_path: Path, weights: bytes | None, tok
     assert str(tmp_path) in str(open_model(str(table), str(pieces)))
 
 
+def test_a_missing_file_or_a_directory_in_its_place_is_a_sentence(tmp_path: Path) -> None:
+    weights, tokenizer = map(str, make_package(tmp_path))
+    for other in (str(tmp_path / "none"), str(tmp_path)):
+        assert "damaged" in str(open_model(other, tokenizer))
+        assert "damaged" in str(open_model(weights, other))
+
+
 def test_a_file_that_shrinks_while_it_is_open_is_an_error(tmp_path: Path) -> None:
     embedder = small_embedder(tmp_path)
     os.truncate(tmp_path / "wordllama/weights/l2_supercat_256.safetensors", 200)
