@@ -5,9 +5,6 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +19,6 @@ from agent_memory.note.tagging import TagVocabulary
 from agent_memory.results import as_result
 from agent_memory.rules.change import SectionChange
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
-from agent_memory.rules.plan import DaySpend
 from agent_memory.rules.run_log import Undoing
 from agent_memory.session.history import SessionMark
 from agent_memory.setup.config_files import TrustFile
@@ -294,23 +290,6 @@ class TestSpend:
         ledger.reserve(NOON_MS + 5 * DAY_MS, 1, 1)
         ledger.reserve(NOON_MS, 1, 1)
         assert ledger.reserve(NOON_MS + 5 * DAY_MS, 1, 1) == Failure(SpendExhausted(1, 1))
-
-
-class TestSpendOnDisk:
-    def test_processes_at_once_count_exactly_and_never_pass_the_cap_p7(self, home: Path, root: Path) -> None:
-        script = textwrap.dedent(f"""
-            from pathlib import Path
-            from returns.result import Success
-            from agent_memory.files.locks import Locks
-            from agent_memory.store.bookkeeping import SpendLedgerFiles
-            root = Path({str(root)!r})
-            ledger = SpendLedgerFiles(root, Locks(root))
-            print(sum(isinstance(ledger.reserve({NOON_MS}, 10, 20), Success) for _ in range(10)))
-        """)
-        started = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) for _ in range(3)]
-        granted = [int(each.communicate(timeout=60)[0]) for each in started]
-        assert sum(granted) == 20
-        assert SpendLedgerFiles(root, DictLocks()).days() == Success({"2026-02-13": DaySpend(20, 200, 0)})
 
 
 # -- tombstones (P28) --------------------------------------------------------------------------------------------------

@@ -175,13 +175,6 @@ def test_an_id_that_leads_elsewhere_by_now_does_not_come_back_p15(files: Store, 
     assert refused(files, root) == (f"{A} leads to topics/Title m -- {M}.md by now",)
 
 
-def test_an_alias_that_is_a_live_entry_by_now_does_not_come_back_p15(files: Store, root: Path) -> None:
-    write(files, entry(M, aliases=(E,)), None).unwrap()
-    files.apply([Change.retire(M, hash_of_live(files, M))], run_id="run").unwrap()
-    files.apply([Change.restore(E)]).unwrap()
-    assert refused(files, root) == (f"{E} leads to topics/Title e -- {E}.md by now",)
-
-
 def test_a_name_that_a_file_system_takes_for_another_does_not_come_back_p15(files: Store, root: Path) -> None:
     files.apply([Change.retire(A, hash_of_live(files, A))], run_id="run").unwrap()
     (root / f"topics/TITLE A -- {A}.md").write_text(f"---\nid: {M}\n---\nx\n")

@@ -117,12 +117,6 @@ class TestOnDisk:
             told += any(each.result == "unreadable" for each in runs)
         assert told > 4
 
-    def test_what_cannot_be_looked_at_is_not_undone_p6(self, tmp_path: Path) -> None:
-        log = RunLog(tmp_path)
-        Kept(log, tmp_path).leave(FIRST, NOTE)
-        with failing_at(1, errno.EIO, once=True):
-            assert isinstance(log.footprint(FIRST).failure(), StoreIo)
-
     def test_a_dry_run_and_files_beside_the_runs_are_no_runs(self, tmp_path: Path) -> None:
         (tmp_path / f"runs/{FIRST}/replies").mkdir(parents=True)
         (tmp_path / "runs/spend.json").write_text("{}")

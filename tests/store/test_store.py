@@ -278,15 +278,6 @@ def test_a_group_that_was_made_counts_as_made(store: Store) -> None:
     assert state(store) == after
 
 
-def test_an_alias_that_is_the_id_of_a_live_entry_is_refused_p15(store: Store) -> None:
-    only_one = ChangeGroup("merge", (Change.retire(A, hash_of(store, A)), Change.of(MERGED)))
-    before = state(store)
-    receipt = store.apply([only_one, Change.of(plain(M, aliases=("id__CCCCCC",)))]).unwrap()
-    assert [each.subject for each in receipt.dropped] == ["merge", M]
-    assert f"{B} already exists" in receipt.dropped[0].reasons[0]
-    assert state(store) == before
-
-
 def test_a_result_takes_over_the_aliases_of_its_sources_p15(store: Store) -> None:
     store.apply([merge(store)]).unwrap()
     whole = plain("id__wwwwww", aliases=(M, C, A, B))
@@ -509,10 +500,3 @@ def test_an_update_may_keep_an_alias_and_not_take_one_that_is_taken_p15(store: S
     assert store.apply([Change.of(evolve(odd.entry, body="New."), odd.listed.content_hash)]).unwrap().dropped == ()
     receipt = store.apply([Change.of(plain(A, aliases=(B,)), hash_of(store, A))]).unwrap()
     assert [each.subject for each in receipt.dropped] == [A]
-
-
-def test_an_alias_that_another_entry_has_is_refused_p15(store: Store) -> None:
-    store.apply([merge(store)]).unwrap()
-    receipt = store.apply([Change.of(plain("id__dddddd", aliases=(A,)))]).unwrap()
-    assert [each.subject for each in receipt.dropped] == ["id__dddddd"]
-    assert store.read(A).unwrap().meta.id == M

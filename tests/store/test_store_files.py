@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -99,41 +98,6 @@ def test_a_kill_at_any_point_leaves_all_or_nothing_p2_p12_p15(prepared: Prepared
         assert [each.act for each in again.applied][:3] == ["replace", "retire", "create"], k
         assert notes(root) == after, k
     assert len([each for each in seen if each == before]) > 20
-
-
-SIGKILLED = """
-import os, signal, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[4])
-from test_store_files import fill, store
-root, k = Path(sys.argv[1]), int(sys.argv[2])
-changes = fill(root)
-calls = 0
-def dying(real):
-    def call(*args, **kwargs):
-        global calls
-        calls += 1
-        if calls == k:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(*args, **kwargs)
-    return call
-for name in ("write", "fsync", "replace", "link", "unlink", "mkdir"):
-    setattr(os, name, dying(getattr(os, name)))
-store(root).apply(changes).unwrap()
-"""
-
-
-@pytest.mark.parametrize("k", [3, 36])
-def test_a_real_kill_leaves_all_or_nothing_and_the_lock_free_p2_p7(home: Path, prepared: Prepared, k: int) -> None:
-    root = home / "root"
-    here = Path(__file__).parent
-    killed = subprocess.run(
-        [sys.executable, "-c", SIGKILLED, root, str(k), "", here], env={**os.environ, "PYTHONPATH": str(here.parent)}
-    )
-    assert killed.returncode == -signal.SIGKILL
-    assert store(root).list().unwrap().unreadable == ()
-    assert notes(root) in (prepared.before, prepared.after)
-    assert write(store(root), entry("id__zzzzzz"), None).unwrap().applied[0].act == "create"
 
 
 # -- several at once --------------------------------------------------------------------------------------------------

@@ -222,14 +222,6 @@ def test_a_journal_that_could_not_be_removed_undoes_nothing_of_what_was_made_p12
     }
 
 
-def test_a_journal_whose_directory_cannot_be_listed_undoes_nothing_of_what_was_made_p12(tmp_path: Path) -> None:
-    with failing_on(".transaction", "listdir"):
-        assert Transactions(str(tmp_path)).commit(fill(tmp_path))
-    (tmp_path / "topics/d.md").unlink()
-    Transactions(str(tmp_path)).recover()
-    assert snapshot(tmp_path) == {path: data for path, data in AFTER.items() if path != "topics/d.md"}
-
-
 def test_a_journal_that_could_not_be_removed_makes_nothing_of_what_was_undone_p12(tmp_path: Path) -> None:
     changes = fill(tmp_path)
     (tmp_path / "topics/d.md").mkdir()

@@ -202,22 +202,6 @@ records = st.one_of(
 )
 
 
-@settings(max_examples=60)
-@given(records)
-def test_a_line_says_what_was_recorded(record: LedgerRecord) -> None:
-    line = render_ledger_line(record)
-    assert parse_ledger_line(line) == record
-    assert line.count(b"\n") == 1
-    assert line.endswith(b"\n")
-
-
-@settings(max_examples=60)
-@given(records, st.data())
-def test_a_cut_line_is_no_record(record: LedgerRecord, data: st.DataObject) -> None:
-    line = render_ledger_line(record).rstrip(b"\n")
-    assert parse_ledger_line(line[: data.draw(st.integers(0, len(line) - 1))]) is None
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -237,12 +221,6 @@ def test_counting_some_of_the_records_first_changes_nothing(some: list[LedgerRec
     half = len(some) // 2
     again, whole = counted([*counted(some[:half]).records, *some[half:]]), counted(some)
     assert (again.totals, again.day_reads) == (whole.totals, whole.day_reads)
-
-
-def test_of_several_bases_the_greatest_counts_once() -> None:
-    assert counted([Base("a", 12, 9), Read("a", 5, "amp"), Base("a", 12, None), Base("a", 3, 20)]).totals == {
-        "a": Usage(13, 20)
-    }
 
 
 @settings(max_examples=60)
