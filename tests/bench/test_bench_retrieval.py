@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from bench.results import KEPT_IN
 from bench.retrieval import Answers, Bootstrap, judged, main
-from bench.sets import HAND_WRITTEN, Corpus, Question, read_set
+from bench.sets import Corpus, Question
 
-SETS = HAND_WRITTEN.parent
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "contributing" / "bench.md"
 SERVER = """
 import json, sys
@@ -55,20 +54,6 @@ def test_search_finds_the_hand_written_answers_and_no_fewer_than_full_text_searc
     assert found["ours", "ndcg_10_percent"] > found["fts5", "ndcg_10_percent"]
 
 
-@pytest.mark.parametrize(
-    ("name", "path", "said"),
-    [
-        ("locomo", "longmemeval.json", r"required field missing @ \$\[0\].conversation"),
-        ("longmemeval", "locomo.json", r"required field missing @ \$\[0\].question_id"),
-        ("beam", "nowhere", "no probing_questions/probing_questions.json"),
-        ("locomo", "nowhere", "No such file"),
-    ],
-)
-def test_a_file_of_another_shape_is_refused_with_the_place(name: str, path: str, said: str) -> None:
-    with pytest.raises(SystemExit, match=said):
-        read_set(name, SETS / path)
-
-
 def test_the_figures_are_what_their_names_say() -> None:
     question = Question("?", frozenset({"b", "c"}))
     assert judged(["a", "b", "b"], question) == pytest.approx((0.5, 0.5, 0.38685, 0.5), abs=1e-4)
@@ -101,16 +86,3 @@ def test_a_server_with_our_tools_and_the_documented_adapter_take_part(
     assert found["theirs", "recall_10_percent"] > 10
     assert found["theirs", "difference_high_percent"] < 0
     assert re.search(r"refused \d+ questions", capsys.readouterr().out)
-
-
-@pytest.mark.parametrize(
-    ("store", "said"),
-    [
-        ("nope", "there is no store nope"),
-        ("mcp:no-such-command", "cannot be started"),
-        (f"mcp:{sys.executable} -c 'raise SystemExit(\"no home\")'", "no home|does not speak MCP"),
-    ],
-)
-def test_a_store_that_is_not_there_is_named(store: str, said: str) -> None:
-    with pytest.raises(SystemExit, match=said):
-        main(["--store", store])
