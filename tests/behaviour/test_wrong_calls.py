@@ -62,7 +62,7 @@ CALLS = {
         ("restore id__zzzzzz", 20, MISSING),
         ("links id__zzzzzz --private", 2, "--private"),
         ("forget id__a1b2c3 --dry-run id__d4e5f6", 2, "Unrecognized arguments: id__d4e5f6."),
-        ("forget", 2, "memory: "),
+        ("forget", 2, "Give either a note's id or --session. See `memory forget --help`."),
         ("forget id__zzzzzz --yes", 20, "id__zzzzzz"),
         ("forget nonsense --yes", 20, "nonsense"),
         ("forget id__zzzzzz --session s", 2, "--session"),

@@ -237,7 +237,7 @@ def parsed_note(text: bytes, stored: StoredEntry) -> MemoryEntry:
 
 
 def configure_forget(parser: argparse.ArgumentParser) -> None:
-    what = parser.add_mutually_exclusive_group(required=True)
+    what = parser.add_mutually_exclusive_group()
     add_id(what, ENTRY, optional=True)
     what.add_argument("--session", metavar="ID", help="everything that comes only from this session")
     add_choice(parser, "--harness", Harness, "the harness of the session, if several have the same id")
@@ -291,6 +291,8 @@ def _target(memory: Memory, arguments: argparse.Namespace) -> ForgetTarget:
     if arguments.session is None:
         if arguments.harness is not None:
             raise UsageInvalid("--harness goes with --session only")
+        if arguments.id is None:
+            raise UsageInvalid("Give either a note's id or --session", "See `memory forget --help`.")
         return ForgetTarget(arguments.id, purge=arguments.purge)
     wanted: str = arguments.session
     if not wanted.strip():

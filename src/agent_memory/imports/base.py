@@ -179,7 +179,7 @@ def documents(path: str, suffixes: tuple[str, ...] = (".md",), depth: int = _MAX
         need(path.endswith(suffixes), path, f"a file of this memory ends in {' or '.join(suffixes)}")
         yield document(os.path.dirname(path), os.path.basename(path))
         return
-    need(os.path.isdir(path), path, "there is no such directory")
+    need(os.path.isdir(path), path, "it is not a directory")
     for name, status in files_in(path, depth):
         if name.endswith(suffixes) and not any(part.startswith(".") for part in name.split("/")):
             is_file = stat.S_ISREG(status.st_mode)

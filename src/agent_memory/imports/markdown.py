@@ -193,7 +193,7 @@ _KIND_OF_SECTION = {name: kind for kind, names in _SECTIONS.items() for name in 
 
 def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
     """Reads the vault, a directory an agent, and the flat files of before."""
-    need(os.path.isdir(path), path, "there is no such directory")
+    need(os.path.isdir(path), path, "it is not a directory")
     place = os.path.dirname(path)
     for each in documents(path, depth=1):
         agent, _, category = each.name.removesuffix(".md").rpartition("/")

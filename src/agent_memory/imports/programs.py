@@ -121,7 +121,7 @@ _THREAD = re.compile(r"\bthread_id=([\w-]+)")
 
 
 def _read_codex(path: str, machine: Machine) -> Iterator[Found]:
-    need(os.path.isdir(path), path, "there is no such directory")
+    need(os.path.isdir(path), path, "it is not a directory")
     is_whole = os.path.isfile(f"{path}/MEMORY.md")
     in_full = f"MEMORY.md {'holds what was learnt from it' if is_whole else 'is not there'}"
     for each in documents(path):
