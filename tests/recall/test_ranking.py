@@ -181,6 +181,15 @@ def test_a_child_session_of_opencode_or_cursor_is_told_nothing() -> None:
     assert isinstance(moment_of("cursor", cursor), Moment)
 
 
+@pytest.mark.parametrize(
+    ("source", "fresh"), [("compact", True), ("clear", True), ("resume", False), ("startup", False)]
+)
+def test_after_a_compaction_what_was_there_is_gone(source: str, fresh: bool) -> None:
+    moment = told("codex", session_id=ID, hook_event_name="SessionStart", source=source)
+    assert isinstance(moment, Moment)
+    assert (moment.kind, moment.is_fresh) == ("start", fresh)
+
+
 def test_a_long_prompt_counts_by_its_beginning_and_other_types_not_at_all() -> None:
     long = told("codex", session_id=ID, hook_event_name="UserPromptSubmit", prompt="x" * 100_000)
     assert isinstance(long, Moment)

@@ -110,6 +110,15 @@ def test_meaning_finds_what_no_word_does_and_the_mode_that_answered_is_said(mean
         assert world.ids("sourdough bread", mode=mode) == []
 
 
+def test_a_score_says_the_same_whatever_else_is_found(world: World) -> None:
+    first = world.put("Lamp", "It needs oil.")
+    (alone,) = world.answer("lamp wick oven").hits
+    second = world.put("Lamp and wick", "It needs oil.")
+    scores = {hit.listed.meta.id: hit.score for hit in world.answer("lamp wick oven").hits}
+    assert scores[first] < scores[second] < 1
+    assert scores[first] <= alone.score < 1
+
+
 def test_without_a_model_words_answer_and_who_asked_for_meaning_is_told(world: World) -> None:
     world.put("Zebra")
     assert world.answer("zebra").mode is Mode.BM25
