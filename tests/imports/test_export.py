@@ -243,7 +243,14 @@ BODIES = st.lists(WORDS | LINKS | st.sampled_from(["```\n[[id__aaaaaa]]\n```", "
 
 NOTES = st.builds(
     lambda meta, scope, body: leaving(MemoryEntry(evolve(meta, scope=scope), body)),
-    st.builds(evolve, METAS, title=WORDS, description=WORDS, tags=st.lists(WORDS, max_size=3).map(tuple)),
+    st.builds(
+        evolve,
+        METAS,
+        title=WORDS,
+        description=WORDS,
+        tags=st.lists(WORDS, max_size=3).map(tuple),
+        promoted_by=st.sampled_from([None, "person"]),
+    ),
     st.sampled_from(["global", "github.com/ada/lamp", "path:/home/ada/notes"]),
     BODIES,
 )
