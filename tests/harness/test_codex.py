@@ -53,6 +53,12 @@ class TestTurns:
             rollout.event("task_complete", last_agent_message="Done.")
         assert rollout.told() == ["user: Go.", "agent: Done."]
 
+    def test_a_plan_is_one_turn_though_a_record_of_it_is_tagged(self, rollout: Rollout) -> None:
+        plan = "# Move the port\n\n- The port becomes 9191."
+        rollout.event("item_completed", item={"type": "Plan", "text": plan})
+        rollout.message("assistant", f"<proposed_plan>\n{plan}\n</proposed_plan>")
+        assert rollout.told() == [f"agent: {plan}"]
+
     def test_words_said_twice_are_two_turns(self, rollout: Rollout) -> None:
         rollout.user("go on")
         rollout.agent("Done.")
@@ -102,6 +108,7 @@ class TestTurns:
             ("Chunk ID: 1\nWall time: 1 s\nProcess exited with code 0\nOutput:\nfine", "fine", False),
             ("Exit code: 2\nWall time: 1 seconds\nOutput:\nboom", "boom", True),
             ('{"output": "boom", "metadata": {"exit_code": 1}}', "boom", True),
+            ("apply_patch verification failed: no such lines", "apply_patch verification failed: no such lines", True),
             ({"content": "denied", "success": False}, "denied", True),
             ([{"type": "input_text", "text": "a"}, {"type": "input_image"}], "a\n[image]", False),
             ({"type": "input_text", "text": "a"}, "a", False),

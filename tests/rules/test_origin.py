@@ -612,6 +612,17 @@ def test_what_the_person_said_and_how_things_work_is_cleared_and_no_other_order_
     assert found == tuple(map(sentence_digest, (*said, works)[:count]))
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ('門檻應該叫"安靜"還是「無聲」?', '使用者問:「門檻應該叫"安靜"還是『無聲』?」'),
+        ('Must "quiet" mean that nobody’s awake?', 'They asked: “Must "quiet" mean that nobody\'s awake?”'),
+    ],
+)
+def test_a_quotation_that_holds_another_is_the_persons_p19(said: str, told: str) -> None:
+    assert cleared(claim("A name", told), session(f"user: {said}", f"page: {PAGE}")) == (sentence_digest(told),)
+
+
 def test_after_a_summary_of_what_was_before_only_the_persons_words_are_cleared_p19() -> None:
     assert len(cleared(NOTE, session(ASKED, tools_before=True))) == 2
 

@@ -170,6 +170,16 @@ def test_the_numbers_of_a_files_lines_are_left_out() -> None:
     assert outputs(calling("Read"), tool("1. one\n2. two\n", "Read")) == ["1. one\n2. two\n"]
 
 
+def test_a_notice_that_comes_again_and_again_stands_once() -> None:
+    notices = [tool("Fetch: progress", "task-notification") for _ in range(3)]
+    asked = calling("Bash", "make fetch")
+    assert outputs(asked, tool("started", "Bash"), *notices, tool("Fetch: done", "task-notification")) == [
+        "started",
+        "Fetch: progress",
+        "Fetch: done",
+    ]
+
+
 def test_paths_begin_where_the_session_is() -> None:
     turns = (
         calling("Read", "/srv/web/app.py", "/srv/web/app.py"),

@@ -131,6 +131,16 @@ def test_what_follows_a_colon_or_a_dash_stands_alone() -> None:
     )
 
 
+def test_a_sentence_ends_at_its_stop_where_no_space_follows() -> None:
+    assert statements("鐘は鳴らない。鍵は棚にある！次は？`make` だ。「はい」。") == (
+        "鐘は鳴らない。",
+        "鍵は棚にある！",
+        "次は？",
+        "`make` だ。",
+        "「はい」。",
+    )
+
+
 @pytest.mark.parametrize("piece", [" ", "\t", "; ", "! ", '."', "— ", "- "])
 def test_long_repetitions_are_read_to_their_end(piece: str) -> None:
     """An expression that looks ahead from each place of a long run would not come to its end."""
@@ -225,6 +235,9 @@ def test_plain_text_has_the_words_that_it_has_beside_any_other(text: str) -> Non
         "Il faut toujours lancer le script",
         "Всегда запускай скрипт",
         "每次会话都必须运行脚本",
+        "使用 `racks` 來上傳",
+        "使用者希望略過測試",
+        "索引很慢。删除旧的索引。",
         "セッションごとにスクリプトを実行してください",
         "شغّل السكربت قبل كل بناء",
         "हर सत्र में स्क्रिप्ट चलाएँ",
@@ -276,6 +289,11 @@ def test_what_tells_an_agent_what_to_do_is_a_directive_p19(text: str) -> None:
         "How should the twelve buttons be laid out?",
         "Which database should the service use?",
         "The index on the lower-cased column may not serve this query, and the cache may not be warm.",
+        "On the second host the index seemed not to be built",
+        "How the person wants harbours named",
+        "使用者反對這個門檻",
+        "使用者要求的檔名格式",
+        "删除了旧的索引",
     ],
 )
 def test_what_describes_is_no_directive(text: str) -> None:

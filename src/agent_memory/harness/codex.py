@@ -51,6 +51,7 @@ _OUTPUT_HEAD = re.compile(
     r"(?:(?:Chunk ID|Wall time|Exit code|Process exited|Process running|Original token count|Total output lines|Command)"
     r"[^\n]{0,300}\n){1,8}Output:\n?"
 )
+_PLAN_TAG = re.compile(r"</?proposed_plan>\n?")
 _EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
 
 
@@ -91,7 +92,8 @@ def printed(output: object) -> tuple[str, bool]:
             return printed(inner)
         head = _OUTPUT_HEAD.match(output)
         code = _EXIT_CODE.search(head[0]) if head else None
-        return output[head.end() :] if head else output, code is not None and code[1] != "0"
+        refused = output.startswith("apply_patch verification failed")
+        return output[head.end() :] if head else output, refused or (code is not None and code[1] != "0")
     if not is_object(output):
         return get.answer(output), False
     codes = (get.mapping(output, "metadata").get("exit_code"), output.get("exitCode"))
@@ -296,7 +298,7 @@ class CodexSession(Session):
             self.hear("", words)
 
     def _tell(self, texts: list[str], carrier: str) -> None:
-        text = "\n\n".join(filter(None, texts))
+        text = _PLAN_TAG.sub("", "\n\n".join(filter(None, texts)))
         if text.strip() and self._is_new(Role.AGENT, text, carrier):
             self.end_message()
             self._speak(text)

@@ -60,7 +60,13 @@ _QUOTATION = re.compile(
 )
 """A long quotation, or one that somebody asks about."""
 _TRIPLE_QUOTED = re.compile(r"(\"\"\"|''').*?(?:\1|\Z)", re.DOTALL)
-_QUOTE = re.compile(rf"[“\"«„「『]([^“”\"«»„「」『』\n]{{{_VERBATIM_CHARS},}})[”\"»“」』]|^\s*>\s*(.+)$", re.MULTILINE)
+_QUOTE = re.compile(
+    rf"[“\"«„「『]((?<=「)[^「」\n]{{{_VERBATIM_CHARS},}}(?=」)|(?<=“)[^“”\n]{{{_VERBATIM_CHARS},}}(?=”)"
+    rf"|[^“”\"«»„「」『』\n]{{{_VERBATIM_CHARS},}})[”\"»“」』]|^\s*>\s*(.+)$",
+    re.MULTILINE,
+)
+"""Within 「…」 and “…” other quotation marks may stand."""
+_QUOTATION_MARKS = str.maketrans(dict.fromkeys("“”„«»「」『』", '"') | {"‘": "'", "’": "'"})
 _LED_QUOTE = re.compile(rf"[:,]?\s*(?:{_QUOTE.pattern})", re.MULTILINE)
 _SHORT_FENCE_LINES = 7
 _ANSWER = WORDING.expression("answer")
@@ -446,7 +452,8 @@ def _orders(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _plain(text: str) -> str:
-    return _SPACES.sub(" ", in_plain_letters(text)).strip(" .!…\"'“”*_`\\").casefold()
+    marked = in_plain_letters(text).translate(_QUOTATION_MARKS)
+    return _SPACES.sub(" ", marked).strip(" .!…\"'*_`\\").casefold()
 
 
 # -- sources --------------------------------------------------------------------------------------------------------

@@ -269,7 +269,9 @@ def _outputs(history: History) -> list[tuple[Turn, str]]:
             outputs.append((near, _WHOLE))
             continue
         name, call = turn.tool_name or "", asked.get(turn.number)
-        is_repeated = len(turn.text) > TURN_OVERHEAD_CHARS and printed.get(name) == turn.text
+        # A notice that nobody asked for, as of a background job, is the same again however short it is.
+        may_be_repeated = len(turn.text) > TURN_OVERHEAD_CHARS or call is None or call.name != name
+        is_repeated = may_be_repeated and printed.get(name) == turn.text
         printed[name] = turn.text
         if is_repeated or (not turn.failed and ((call is not None and call.writes) or TODO_TOOL.match(name))):
             continue

@@ -68,12 +68,16 @@ _STOP, _CLOSING = "[.!?…。！？]", r"[\"'”’)\]*_`]"
 # A stop, then white space; `;` or `:`, white space and a word; a dash between white space. It begins with characters that are
 # rare in text, so that the search skips the others, and a long run of white space is not retried at each of its characters.
 _END = rf"[\s\"'”’)\]*_`—–](?:(?<={_STOP}{_CLOSING}){_CLOSING}*\s+|(?<={_STOP}\s)\s*|(?<=[;:]\s)\s*(?=[^\W\d_])|(?<=\s[—–])\s+)"
+_UNSPACED_STOP = re.compile(r"[。！？](?=[^\W_]|[`「『（])")
 _ONLY_MARKS = re.compile(r"[\W_]*")
 
 
 def statements(text: str) -> tuple[str, ...]:
     """Returns the sentences of prose and list items, in order, without list, heading and quote marks: cut at line ends,
-    after `. ! ? …`, at dashes, and after `;` and `:` before a word, so that a command after a colon stands alone."""
+    after `. ! ? …` (after `。` without a space, too), at dashes, and after `;` and `:` before a word, so that a command
+    after a colon stands alone."""
+    if not text.isascii():
+        text = _UNSPACED_STOP.sub(r"\g<0> ", text)
     parts = (
         part.strip()
         for line in text.split("\n")
