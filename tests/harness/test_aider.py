@@ -90,13 +90,6 @@ def test_a_runs_id_stays_the_same_when_its_directory_is_renamed_and_when_it_grow
     assert run == run_of(AIDER_STARTED, SAID[0].removeprefix("user: "))
 
 
-def test_a_run_that_is_not_in_the_file_may_come(tmp_path: Path) -> None:
-    path = a_chat().write(tmp_path)
-    assert isinstance(aider_failure(path, "20260213T143005-00000000"), HistoryUnavailable)
-    path.write_text("\n# aider chat started at 2026-02-13 14:30:05\n\n> Aider v0.86.1  \n")
-    assert isinstance(aider_failure(path), HistoryUnavailable)
-
-
 @pytest.mark.parametrize(
     "reply",
     [

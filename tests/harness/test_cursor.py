@@ -180,13 +180,6 @@ def test_what_cursor_puts_round_a_query_is_not_the_persons(tmp_path: Path) -> No
     assert told(found) == ["user: What does it say?"]
 
 
-def test_a_query_may_speak_of_the_tags() -> None:
-    query = typed_query("<user_query>\nWhat does </user_query> mean after <user_query>?\n</user_query>")
-    assert query.text == "What does </user_query> mean after <user_query>?"
-    assert typed_query("Why is there a <b>tag</b> here?").text == "Why is there a <b>tag</b> here?"
-    assert typed_query("<user_info>\nOS: linux\n</user_info>").text == ""
-
-
 @pytest.mark.parametrize(
     ("clock", "at_ms"),
     [

@@ -47,16 +47,6 @@ def test_what_its_owner_has_only_in_the_wal_is_read_and_nothing_changes(place: P
         assert said(path).unwrap()[2:] == ["Undisturbed."]
 
 
-def test_the_wal_of_an_owner_that_died_is_read_and_left_to_it(place: Path) -> None:
-    path = make_database(place / "x.db", *SCHEMA, wal=True)
-    with owner_of(path) as owner:
-        owner.does("INSERT INTO talk VALUES (2, 'In the WAL.')")
-        owner.dies()
-    before = everything_in(place)
-    assert said(path) == Success(["Hello.", "In the WAL."])
-    assert everything_in(place) == before
-
-
 def test_what_was_left_in_the_midst_of_a_transaction_waits_for_its_owner(place: Path) -> None:
     path = make_database(place / "x.db", *SCHEMA)
     with owner_of(path) as owner:
