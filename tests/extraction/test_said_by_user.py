@@ -283,6 +283,11 @@ def test_a_person_who_speaks_of_what_is_returned_or_written_is_no_program(rest: 
     assert note.title == "We always store money as integer cents"
 
 
+def test_what_the_person_says_before_and_behind_a_review_is_theirs() -> None:
+    (note,) = notes(user(f"{REVIEW}\n\nWe never lock the carts of guests."))
+    assert note.title == "We never lock the carts of guests"
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -12,8 +12,8 @@ from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import AgentMissing, Defect, Error, StateCorrupt, StoreIo
-from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
-from agent_memory.pipelines.defrag import DefragIo, defrag, steps
+from agent_memory.note.note import Listed, MemoryEntry, Meta, StoredEntry
+from agent_memory.pipelines.defrag import DefragIo, defrag, notes_as_listed, steps
 from agent_memory.rules.change import Change, Footprint, Published
 from agent_memory.rules.plan import DefragRequest
 from agent_memory.rules.run import DefragRun
@@ -178,6 +178,23 @@ def test_while_it_is_unknown_what_was_changed_nothing_is_recorded_p6(world: Defr
     io = evolve(world.io(), log=DamagedLog(world.store.root))
     assert steps(io)["commit_changes"](DefragRun(run_id(1), NOON_MS)) == Failure(CORRUPT)
     assert world.recorder.commits == []
+
+
+def test_a_note_that_cannot_be_read_is_named_and_hides_no_other_p6(
+    world: DefragWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = world.note("Locks", LOCKS), world.note("Staging", PORT)
+    really_read = TemporaryStore.read_again
+
+    def read(store: TemporaryStore, listed: Listed) -> Result[StoredEntry, Error]:
+        is_broken = listed.meta.id == one
+        return Failure(StoreIo(listed.path, "read", "EIO", "broken")) if is_broken else really_read(store, listed)
+
+    monkeypatch.setattr(TemporaryStore, "read_again", read)
+    missed: list[str] = []
+    found = notes_as_listed(world.io(), world.store.list().unwrap().entries, missed)
+    assert [each.meta.id for each in found] == [other]
+    assert [(one in words, "was left out" in words) for words in missed] == [(True, True)]
 
 
 def test_a_bug_ends_the_run_with_every_note_as_it_was(world: DefragWorld) -> None:

@@ -56,6 +56,15 @@ def test_what_an_agent_did_counts_and_what_tools_returned_does_not() -> None:
     assert ids_to_show(rank_related(window("staging port", role=Role.TOOL), (PORTS,), REPO)) == ()
 
 
+def test_the_files_that_were_touched_and_the_title_of_the_session_count() -> None:
+    call = ToolCall("Edit", "", "releases/checklist.md")
+    assert ids_to_show(rank_related(window("", role=Role.AGENT, calls=(call,)), (OTHER, TESTS), REPO)) == (
+        OTHER.meta.id,
+    )
+    titled = evolve(window(""), title="Flaky tests")
+    assert ids_to_show(rank_related(titled, (OTHER, TESTS), REPO)) == (TESTS.meta.id,)
+
+
 def test_other_repositories_and_secret_entries_are_left_out() -> None:
     elsewhere = listed("id__else11", "Staging port", scope="github.com/other/x")
     secret = listed("id__secre1", "Staging port", sensitivity=Sensitivity.SECRET)
@@ -93,6 +102,14 @@ def test_an_entry_that_would_not_be_seen_whole_is_not_shown() -> None:
     token = StoredEntry(PORTS, "ghp_" + "A1b2C3d4" * 4 + "E5f6")
     conflicted = StoredEntry(evolve(PORTS, conflicted=True), "x")
     assert choose_shown((secret, token, conflicted, StoredEntry(TESTS, "x")), 10_000) == (StoredEntry(TESTS, "x"),)
+
+
+def test_the_tags_in_use_come_by_how_often() -> None:
+    entries = (listed("a", "a", tags=("topic__x", "topic__b")), listed("b", "b", tags=("topic__x", "topic__a")))
+    assert tag_vocabulary(entries) == ("topic__x", "topic__a", "topic__b")
+    assert tag_vocabulary(entries, most=1) == ("topic__x",)
+    many = tuple(f"topic__{n:03}" for n in range(101))
+    assert tag_vocabulary((listed("a", "a", tags=many),)) == many[:100]
 
 
 def test_what_a_person_accepted_comes_first_and_what_was_renamed_not_at_all() -> None:
