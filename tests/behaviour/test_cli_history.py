@@ -38,6 +38,9 @@ def test_a_broken_repository_loses_no_note_and_is_said(memory: Memory, broken: s
     done = memory("remember", OTHER)
     assert done.code == 0
     assert "Traceback" not in done.err
+    aside = [path.name for path in memory.root.iterdir() if path.name.startswith(".git.broken-")]
+    assert all(f"It was moved to {memory.root / name}" in done.err for name in aside)
+    assert bool(aside) == (broken != "index"), done.err
     assert memory("consolidate").code == 0
     assert len(memory.titles()) == 2
     assert len(memory.git("ls-files", "topics").splitlines()) == 2, done.err
