@@ -210,7 +210,7 @@ class TestASession:
 
     def test_the_same_id_in_two_harnesses_is_two_sessions(self, memory: Memory) -> None:
         memory.session("5f2c-11", conversation("5f2c-11", SAID))
-        transcript = ("--transcript", str(memory.home / "rollout.jsonl"))
+        transcript = ("--transcript", str(memory.home / ".codex" / "sessions" / "rollout.jsonl"))
         assert memory("capture", "--harness", "codex", "--session", "5f2c-11", *transcript).code == 0
         sessions = memory("why", "--session", "5f2c-11", "--json").document["sessions"]
         assert [each["harness"] for each in sessions] == ["claude-code", "codex"]

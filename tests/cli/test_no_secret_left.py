@@ -60,7 +60,7 @@ def test_p20_no_secret_of_a_branch_waits_in_the_inbox(memory: Memory) -> None:
     (project / ".git" / "HEAD").write_text(f"ref: refs/heads/fix/{token}\n")
     payload = {"session_id": "s2", "cwd": str(project), "hook_event_name": "Stop", "transcript_path": "/x/s2.jsonl"}
     memory("capture", "--harness", "claude-code", "--hook", data=json.dumps(payload).encode(), cwd=project)
-    transcript = ("--transcript", str(memory.home / "s3.jsonl"))
+    transcript = ("--transcript", str(memory.home / ".claude" / "projects" / "s3.jsonl"))
     assert memory("capture", "--harness", "claude-code", "--session", "s3", *transcript, cwd=project).code == 0
     memory.remembered("The lamp of the harbour is green")
     assert len(memory.pending()) == 2
