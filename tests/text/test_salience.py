@@ -291,6 +291,7 @@ def test_what_tells_an_agent_what_to_do_is_a_directive_p19(text: str) -> None:
         "The index on the lower-cased column may not serve this query, and the cache may not be warm.",
         "On the second host the index seemed not to be built",
         "How the person wants harbours named",
+        "The reader parses dates with the standard library alone",
         "使用者反對這個門檻",
         "使用者要求的檔名格式",
         "删除了旧的索引",
