@@ -33,7 +33,6 @@ from agent_memory.errors import (
     PathRefused,
     SessionForgotten,
     StoreIo,
-    TranscriptRefused,
     UsageInvalid,
 )
 from agent_memory.files.paths import read_image
@@ -141,14 +140,12 @@ def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: 
     retrieval = retrieval_of(harness, session_id, path)
     if retrieval is None:
         raise UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness.")
-    if isinstance(retrieval, SessionFile) and harness is not Harness.OPENCODE:
-        # No run would read a transcript outside the known directories, nor ever find a session without a transcript and
-        # without kept history. A harness that has to be asked for its sessions is asked by the run.
+    if path is None and isinstance(retrieval, SessionFile) and harness is not Harness.OPENCODE:
+        # Without a transcript and without kept history, no run would ever find the session. A harness that has to be asked
+        # for its sessions is asked by the run.
         entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, Context(cwd=memory.cwd))
         try:
             unwrap(memory.histories.fetch(entry, None))
-        except TranscriptRefused:
-            raise
         except HistoryUnavailable as absent:
             if (
                 path is None
