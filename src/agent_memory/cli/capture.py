@@ -147,11 +147,7 @@ def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: 
         try:
             unwrap(memory.histories.fetch(entry, None))
         except HistoryUnavailable as absent:
-            if (
-                path is None
-                and absent.is_missing
-                and memory.kept_histories.fetch(harness, session_id, None) == Success(None)
-            ):
+            if absent.is_missing and memory.kept_histories.fetch(harness, session_id, None) == Success(None):
                 raise
         except Error:
             pass  # it exists; the run says what is wrong with it
