@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
+from claude_transcripts import SESSION, Conversation
 from memory_process import Memory
 from tidying_homes import copied, killed
 
@@ -138,3 +140,33 @@ def test_one_note_that_was_changed_since_does_not_keep_the_others_p8(memory: Mem
     assert sorted(titles) == ["Deploys", "Linters"]
     assert [note["id"] for note in memory.notes() if note["id"] == id] == left
     assert memory("doctor").code == 0
+
+
+CIRCLE = (("Invoices", "a", "b"), ("Receipts", "b", "c"), ("Orders", "c", "a"))
+
+
+def test_a_pinned_note_keeps_no_other_of_its_run_by_its_links_p8(memory: Memory) -> None:
+    facts = {"kind": "fact", "tags": ["books"]}
+    made = [
+        {"title": title, "body": f"{title} are kept for a year.", "ref": ref, "links": [f"ref:{next}"], **facts}
+        for title, ref, next in CIRCLE
+    ]
+    memory.configure(llm={"command": memory.answered({"entries": made})})
+    talk = Conversation(started_ms=time.time_ns() // 1_000_000)
+    talk.user("Invoices, receipts and orders are kept for a year.")
+    talk.agent("Noted.")
+    memory.session(SESSION, b"\n".join(talk.lines) + b"\n")
+    assert memory("consolidate").code == 0
+    ids = {note["title"]: note["id"] for note in memory.notes()}
+    pinned = ids["Invoices"]
+    assert memory("pin", pinned).code == 0
+    undone = memory("undo", "--json")
+    assert undone.code == 0, undone
+    assert {each["ids"][0] for each in undone.document["actions"]} == {ids["Receipts"], ids["Orders"]}
+    assert any(f"({pinned}) stays as it is" in each for each in undone.document["warnings"])
+    kept = memory("read", pinned, "--json").document
+    assert (kept["pinned"], kept["body"]) == (True, "Invoices are kept for a year.")
+    assert memory("doctor").code == 0
+    assert memory("undo", undone.document["run"]).code == 0
+    assert {note["title"]: note["id"] for note in memory.notes()} == ids
+    assert f"[[{ids['Receipts']}]]" in memory("read", pinned, "--json").document["body"]

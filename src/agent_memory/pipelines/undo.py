@@ -16,7 +16,7 @@ from returns.result import Result
 from agent_memory.errors import Error, MarkersAmbiguous, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.note.note import TIERS_FILE, secret_ids
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.rules.change import CHANGED_SINCE, FileChange, Footprint, SectionChange, fold_files
+from agent_memory.rules.change import CHANGED_SINCE, FileChange, Footprint, SectionChange, fold_files, hash_of
 from agent_memory.rules.findings import store_fingerprint
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Undoing, short_id
 from agent_memory.section.section_splice import restore_section
@@ -284,8 +284,12 @@ def _complete(io: UndoIo, undoing: Undoing, found: _Undoable) -> Undone:
 def _undone(io: UndoIo, undo_id: str | None, found: _Undoable, files: Sequence[FileChange]) -> Undone:
     """Returns the result of an undo that changes these files, after restoring its sections; without an undo nothing is
     written."""
+    changed = fold_files(found.files).files
+    before = {each.path: hash_of(each.before) for each in changed}
+    # A note that stays may have lost a link: that is no restoring.
+    files = [each for each in files if before.get(each.path, "") == hash_of(each.after)]
     put_back = {each.path for each in files}
-    others = [each for each in fold_files(found.files).files if each.path not in (TIERS_FILE, *put_back)]
+    others = [each for each in changed if each.path not in (TIERS_FILE, *put_back)]
     why = "it, or a note that belongs with it, was changed, forgotten or linked to since"
     secret = secret_ids(unwrap(io.store.list()).entries)
     titles = ((each.id, "a secret note" if each.id in secret else each.title) for each in note_changes(others))

@@ -1,7 +1,7 @@
 """Decides an undo: which files of a footprint can be restored together, and which notes result (P16).
 
 What cannot be undone stays, with everything connected to it: notes that a merge, split or replacement made of one
-another, and what a remaining note links to.
+another, and what the text of a remaining note links to. Its `See also:` line loses what goes.
 """
 
 from __future__ import annotations
@@ -11,14 +11,23 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from agent_memory.errors import PathRefused, UndoRefused
-from agent_memory.note.note import TIERS_FILE, Listed, TierList
-from agent_memory.rules.change import CHANGED_SINCE, FileChange, FileState, Footprint, Receipt, fold_files, hash_of
+from agent_memory.note.note import TIERS_FILE, Listed, MemoryEntry, TierList
+from agent_memory.rules.change import (
+    CHANGED_SINCE,
+    Change,
+    FileChange,
+    FileState,
+    Footprint,
+    Receipt,
+    fold_files,
+    hash_of,
+)
 from agent_memory.store.bookkeeping import MARKS
-from agent_memory.store.changes import Decided, Draft, put_tiers
+from agent_memory.store.changes import Decided, Draft, decide_batch, put_tiers
 from agent_memory.store.diffs import note_changes
 from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, read_image, tiers_in
 from agent_memory.text.ids import ID_PATTERN
-from agent_memory.text.markdown import find_links
+from agent_memory.text.markdown import find_links, without_see_also_of
 
 _NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md|{MARKS}", re.DOTALL)
 
@@ -44,10 +53,13 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
         if reasons and not files:
             raise UndoRefused("", tuple(dict.fromkeys(reasons.values())))
         attempt = draft.copy()
-        more = _changed_since(files, names, attempt) or _restore(files, attempt) or _left_dangling(files, attempt)
+        more, unlinked = _changed_since(files, names, attempt) or _restore(files, attempt), list[Change]()
+        if not more:
+            more, unlinked = _left_dangling(files, attempt)
         if not more:
             break
         reasons |= more
+    attempt, _ = decide_batch(unlinked, None, attempt)
     left = _ids_in(each for each in folded.files if each.path in staying)
     tiers = [each for each in footprint.files if each.path == TIERS_FILE]
     tiers_changed = bool(tiers) and _restore_tiers(tiers, left, attempt)
@@ -111,8 +123,9 @@ def _restore(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
     return reasons
 
 
-def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
-    """Returns links of other live notes to notes that only the run made, by the latter's path."""
+def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> tuple[dict[str, str], list[Change]]:
+    """Returns links in the text of other live notes to notes that only the run made, by the latter's path; and the notes
+    without such links under `See also:`."""
     leaving = {
         id: change.path
         for change in notes
@@ -126,8 +139,9 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
         if not (draft.bearers(id) or is_archived or draft.versions(id)):
             gone[id] = path
     reasons: dict[str, str] = {}
+    unlinked: list[Change] = []
     if not gone:
-        return reasons
+        return reasons, unlinked
     put_back, passed = {change.path for change in notes}, draft.without_links_to(gone)
     for listed in draft.all_live():
         if listed.path in put_back or passed.get(listed.path) == listed.content_hash:
@@ -136,10 +150,15 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
         if image is None:
             continue
         stored = entry_or_none(listed.path, image.data, image.mtime_ns)
-        for link in find_links("" if stored is None else stored.body):
+        if stored is None:
+            continue
+        body = without_see_also_of(stored.body, gone)
+        for link in find_links(body):
             if link.target in gone:
                 reasons[gone[link.target]] = f"{listed.path} links to {link.target}, which only this run has made"
-    return reasons
+        if body != stored.body:
+            unlinked.append(Change.of(MemoryEntry(stored.meta, body), stored.listed.content_hash))
+    return reasons, unlinked
 
 
 # -- tiers ------------------------------------------------------------------------------------------------------------
