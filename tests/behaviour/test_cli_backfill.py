@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from claude_transcripts import Conversation, calls
 from copilot_sessions import CopilotEvents
 from memory_process import Memory
@@ -126,6 +128,22 @@ class TestBackfill:
         conversation.write(projects(memory))
         found = memory("backfill", "--json").document
         assert [(each["session"], each["is"]) for each in found["sessions"]] == [(ONE, "grown")]
+
+    @pytest.mark.parametrize(("places", "scope"), [(("lamp",), "github.com/ada/lamp"), (("lamp", "buoy"), "global")])
+    def test_a_session_that_began_in_no_repository_belongs_to_the_one_to_which_it_went(
+        self, memory: Memory, places: tuple[str, ...], scope: str
+    ) -> None:
+        work = Conversation(ONE)
+        work.user("Open the project.", cwd=str(memory.home))
+        work.agent("Which one?", cwd=str(memory.home))
+        for place in places:
+            tree = str(memory.work_tree(place))
+            work.user(f"Remember: deploys of the {place} run from main only.", cwd=tree)
+            work.agent("Understood.", cwd=tree)
+        work.write(projects(memory))
+        assert memory("backfill").code == 0
+        assert memory("consolidate").code == 0
+        assert {note["scope"] for note in memory.notes() if note["kind"] != "handoff"} == {scope}
 
     def test_own_calls_sub_agents_and_automated_sessions_are_left_out_p23(self, memory: Memory) -> None:
         two_sessions(memory)

@@ -142,10 +142,10 @@ class _Looking:
             history = unwrap(io.histories.fetch(entry, mark))
         except Error as error:
             return Sighted(found, "unreadable", problem=_why_not(error))
-        cwd = found.cwd or history.cwd
+        cwd, repo = self._place_of(found.cwd or history.cwd, history.also_in)
         if history.own_call or (cwd is not None and io.is_private(cwd)):
             return Sighted(found, "own-call")
-        if found.cwd is None and io.switches().off(cwd) is not None:
+        if cwd != found.cwd and io.switches().off(cwd) is not None:
             return Sighted(found, "switched-off")
         if history.automated:
             return Sighted(found, "automated")
@@ -159,7 +159,6 @@ class _Looking:
             sight: Sight = "copy" if begins_at is not None else "empty" if mark is None else "done"
             return Sighted(found, sight, begins_at=begins_at)
         ended_at_ms = history.ended_at_ms if history.ended_at_ms is not None else found.changed_at_ms
-        repo = None if cwd is None else io.repo_of(cwd)
         pauses = io.switches().pauses_of(cwd, repo or "")
         history = evolve(
             history, turns=tuple(each for each in turns if not was_paused(pauses, each.at_ms or ended_at_ms))
@@ -178,6 +177,13 @@ class _Looking:
             is_partial=history.remaining,
             begins_at=begins_at,
         )
+
+    def _place_of(self, cwd: str | None, also_in: Iterable[str]) -> tuple[str | None, str | None]:
+        """Returns the directory to which a session belongs, and its repository. One that began in none belongs to the only one
+        in which the person spoke later."""
+        repo = None if cwd is None else self.io.repo_of(cwd)
+        later = {} if repo else {there: each for each in also_in if (there := self.io.repo_of(each))}
+        return next(((each, there) for there, each in later.items() if len(later) == 1), (cwd, repo))
 
     def _begins_at(self, found: FoundSession, history: History) -> SessionMark | None:
         """Returns the mark from which a fork or a resumed copy says something new; None for a session of its own. The
