@@ -129,6 +129,17 @@ class TestTold:
                 "pourquoi Redis pour les sessions ?",
                 "corrige la page pour les admins, elle n'est pas dans le menu",
             ),
+            (
+                "匯率換算只在結帳頁進行，因為供應商每小時才更新一次匯率",
+                "為什麼匯率換算不在購物車裡做？",
+                "請幫我檢查這個檔案的測試為什麼失敗，並修改程式讓它可以執行",
+            ),
+            ("订单导出使用分页游标，偏移量在大表上太慢", "把订单导出改成分页游标", "继续，先看看测试结果有没有问题"),
+            (
+                "在庫の引き当ては夜間バッチで行う。昼間はロックが競合するため",
+                "在庫の引き当てを昼間にも行いたい",
+                "このファイルのテストがエラーになるので修正してください。画面の表示も確認してください",
+            ),
         ],
     )
     def test_small_words_of_other_languages_connect_nothing(

@@ -177,19 +177,40 @@ def good_until_ms(listed: Sequence[Listed], around: Place) -> int | None:
 
 _LEAST_IN_COMMON = 2
 _LEAST_IN_BODY = 3
-_ASKS = re.compile(r"\s*(?:what|which|where|when|who|how|why)\b|[^\n]*\?\s*\Z", re.IGNORECASE)
+_ASKS = re.compile(r"\s*(?:what|which|where|when|who|how|why)\b|[^\n]*[?？]\s*\Z", re.IGNORECASE)
 _LEAST_SHARE = 0.2
 _ENOUGH_IN_COMMON = 5
 
 _PATH = re.compile(r"(?<![\w/])(?:https?:)?[\w.~@+-]*(?:/+[\w@+-][\w.@+-]*)+/?")
 
-_EVERYDAY = frozenset(map(stem, read_table("agent_memory.recall", "words.txt").words("everyday")))
+_TABLE = read_table("agent_memory.recall", "words.txt")
+_EVERYDAY = frozenset(map(stem, _TABLE.words("everyday")))
+# Chinese and Japanese have no spaces, but characters that only join words; what stands between these is read in pairs.
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+_KATAKANA = re.compile(r"[\u30a0-\u30ff]{2,}")
+_IDEOGRAPHS = re.compile(rf"(?:(?![{''.join(_TABLE.words('joining'))}])[\u3400-\u9fff\uf900-\ufaff]){{2,}}")
 
 
 def telling_terms(prompt: str) -> frozenset[str]:
     """Returns the stems of a prompt that can connect it with a note; of a path only the file's own name does, since half of
     a repository's notes name some file in the same directories."""
-    return content_terms(_PATH.sub(lambda path: _names_in(path[0])[-1].partition(".")[0], prompt)) - _EVERYDAY
+    return _connecting(_PATH.sub(lambda path: _names_in(path[0])[-1].partition(".")[0], prompt)) - _EVERYDAY
+
+
+def _connecting(text: str) -> frozenset[str]:
+    """Returns the stems of a text's content words, words in katakana, and pairs of ideographs."""
+    if text.isascii():
+        return content_terms(text)
+    pairs = (run[at : at + 2] for run in _IDEOGRAPHS.findall(text) for at in range(len(run) - 1))
+    return content_terms(_UNSPACED.sub(" ", text)).union(_KATAKANA.findall(text), pairs)
+
+
+def _words_in(prompt: str, terms: frozenset[str]) -> float:
+    """Returns how many words of the prompt these terms are: two ideographs are about one."""
+    runs = frozenset(_IDEOGRAPHS.findall(prompt))
+    places = {(run, at) for run in runs for at in range(len(run) - 1) if run[at : at + 2] in terms}
+    words = sum(_IDEOGRAPHS.fullmatch(each) is None for each in terms)
+    return words + len(places | {(run, at + 1) for run, at in places}) / 2
 
 
 def _names_in(path: str) -> list[str]:
@@ -207,11 +228,12 @@ def _files_in(prompt: str) -> list[str]:
 def can_connect(prompt: str) -> bool:
     """Returns whether a prompt says enough to look for notes at all: `yes` and `continue` do not."""
     asked = telling_terms(prompt)
-    return len(asked) >= _least_in_common(prompt, asked) or bool(_files_in(prompt))
+    return 0 < _least_in_common(prompt, asked) <= _words_in(prompt, asked) or bool(_files_in(prompt))
 
 
-def _least_in_common(prompt: str, asked: frozenset[str]) -> int:
-    return 1 if len(asked) == 1 and _ASKS.match(prompt) else _LEAST_IN_COMMON  # who asks wants to be told what is known
+def _least_in_common(prompt: str, asked: frozenset[str]) -> float:
+    words = _words_in(prompt, asked)
+    return words if words <= 1 and _ASKS.match(prompt) else _LEAST_IN_COMMON  # who asks wants to be told what is known
 
 
 def is_relevant(prompt: str, stored: StoredEntry) -> bool:
@@ -223,9 +245,8 @@ def is_relevant(prompt: str, stored: StoredEntry) -> bool:
     asked = telling_terms(prompt)
     least = _least_in_common(prompt, asked)
     meta = stored.meta
-    head = content_terms(" ".join((meta.title, meta.description, *(tag.rpartition("__")[2] for tag in meta.tags))))
-    in_head = len(asked & head)
-    in_common = len(asked & (head | content_terms(stored.body)))
-    if in_common < min(_ENOUGH_IN_COMMON, len(asked) * _LEAST_SHARE):
+    head = _connecting(" ".join((meta.title, meta.description, *(tag.rpartition("__")[2] for tag in meta.tags))))
+    in_common = _words_in(prompt, asked & (head | _connecting(stored.body)))
+    if in_common < min(_ENOUGH_IN_COMMON, _words_in(prompt, asked) * _LEAST_SHARE):
         return False
-    return (in_common >= least and in_head > 0) or in_common >= _LEAST_IN_BODY
+    return (in_common >= least and not asked.isdisjoint(head)) or in_common >= _LEAST_IN_BODY
