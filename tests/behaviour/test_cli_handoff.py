@@ -194,6 +194,19 @@ def test_how_a_session_ends_says_whether_something_is_left_to_take_up(
     assert [line[: len(begin)] for line, begin in zip(told, open_ends, strict=True)] == open_ends
 
 
+def test_what_an_agent_did_is_not_told_as_the_persons_word(memory: Memory) -> None:
+    said = Conversation(SESSION, now_ms() - 60_000)
+    said.user("The export rounds up to whole cents.", cwd=str(memory.home))
+    said.agent("The export rounds up now.", calls("t1", "Edit", file_path="export.py"), cwd=str(memory.home))
+    said.result("t1", "ok", cwd=str(memory.home))
+    said.user("The importer skips empty rows.", cwd=str(memory.home))
+    on_disk(memory, said)
+    assert memory("checkpoint").code == 0
+    (note,) = memory.notes()
+    assert "The importer skips empty rows." in note["body"]
+    assert note["origin"] == "agent"
+
+
 def test_the_hook_at_a_sessions_end_hands_it_over(memory: Memory) -> None:
     on_disk(memory, conversation(memory.home))
     payload = {"session_id": SESSION, "cwd": str(memory.home), "hook_event_name": "Stop"}

@@ -11,7 +11,7 @@ from returns.result import Failure, Result
 from agent_memory.capture.switches import EXCLUDED, Switches, was_paused
 from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, SwitchedOff, UsageInvalid
 from agent_memory.extraction.handoff import Handover, handover_body, handover_of, is_handoff_of
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind, MemoryEntry, Meta, Source, Status, least_trusted
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind, MemoryEntry, Meta, Origin, Source, Status, least_trusted
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change
@@ -265,7 +265,7 @@ def _new_meta(io: HandingOverIo, taken: Taken, id: str, title: str, expires_at_m
         kind=Kind.HANDOFF,
         tags=stored_tags(handover.tags),
         status=Status.CAPTURED,
-        origin=origin_of(claim, turns, taken.history),
+        origin=least_trusted((Origin.AGENT, origin_of(claim, turns, taken.history))),  # the agent tells what it did
         cleared=cleared(claim, taken.history),
         scope=scope,
         created_at_ms=taken.ended_at_ms,

@@ -401,6 +401,8 @@ def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, 
     created_at_ms = facts.learnt_at_ms(cited)
     description = stored_description(proposed.description or "") or derive_description(body)
     origin = computed_origin(title, f"{description}\n{body}", cited, facts)
+    if proposed.kind is Kind.HANDOFF and not isinstance(facts.entry.retrieval, InlineNote):
+        origin = least_trusted((Origin.AGENT, origin))  # it quotes the person, and says what the agent did
     return Meta(
         id=mint_id(title, created_at_ms, taken),
         title=title,
