@@ -181,7 +181,8 @@ _ASKS = re.compile(r"\s*(?:what|which|where|when|who|how|why)\b|[^\n]*[?？]\s*\
 _LEAST_SHARE = 0.2
 _ENOUGH_IN_COMMON = 5
 
-_PATH = re.compile(r"(?<![\w/])(?:https?:)?[\w.~@+-]*(?:/+[\w@+-][\w.@+-]*)+/?")
+# It is looked for only where such a word begins: a long one without a slash is not tried again at each of its characters.
+_PATH = re.compile(r"(?<![\w/.~@+-])(?:https?:)?[\w.~@+-]*+(?:/+[\w@+-][\w.@+-]*)+/?")
 
 _TABLE = read_table("agent_memory.recall", "words.txt")
 _EVERYDAY = frozenset(map(stem, _TABLE.words("everyday")))
