@@ -190,17 +190,54 @@ def test_what_git_said_is_asked_once_and_goes_on_from_there(memory: Memory, lamp
     assert grounding(memory, lamp, id)["src/b.py"] == "fresh"
 
 
-def test_routes_and_files_without_an_ending_are_files(memory: Memory, lamp: Path) -> None:
+def test_routes_blanks_and_files_without_an_ending_are_files(memory: Memory, lamp: Path) -> None:
+    paths = ("app/(shop)/[id]/page.tsx", "docs/my plan.md", "文档.md", "Dockerfile", ".editorconfig")
     (lamp / "app" / "(shop)" / "[id]").mkdir(parents=True)
-    for path in ("app/(shop)/[id]/page.tsx", "app/index.tsx", "Dockerfile"):
+    for path in (*paths, "app/index.tsx"):
         (lamp / path).write_text(path * 40)
     id = noted(
-        memory, committed(lamp), "Shown by app/(shop)/[id]/page.tsx, built by `Dockerfile`, not by src/<name>/x.py."
+        memory,
+        committed(lamp),
+        "Shown by app/(shop)/[id]/page.tsx, as `docs/my plan.md` and 文档.md、say, built by `Dockerfile` with "
+        "`.editorconfig`, not by src/<name>/x.py.",
     )
-    git(lamp, "rm", "-qr", "app/(shop)", "Dockerfile")
+    git(lamp, "rm", "-qr", *paths)
     committed(lamp)
-    assert grounding(memory, lamp, id) == {"app/(shop)/[id]/page.tsx": "gone", "Dockerfile": "gone"}
-    assert "app/(shop)/[id]/page.tsx and Dockerfile are gone" in told(memory, lamp)
+    assert grounding(memory, lamp, id) == dict.fromkeys(paths, "gone")
+    assert "app/(shop)/[id]/page.tsx and 4 more are gone" in told(memory, lamp)
+
+
+def test_what_git_ignores_now_may_be_generated_again(memory: Memory, lamp: Path) -> None:
+    (lamp / "dist").mkdir()
+    for path in ("dist/app.js", "out.log", "src/c.py"):
+        (lamp / path).write_text(path * 40)
+    id = noted(memory, committed(lamp), "Served from dist/, as dist/app.js, logged to out.log by src/c.py.")
+    git(lamp, "rm", "-qr", "dist", "out.log", "src/c.py")
+    (lamp / ".gitignore").write_text("dist/\n*.log\n")
+    committed(lamp)
+    unknown = dict.fromkeys(("dist", "dist/app.js", "out.log"), "unknown")
+    assert grounding(memory, lamp, id) == {**unknown, "src/c.py": "gone"}
+
+
+def test_an_empty_file_and_a_licence_are_not_followed(memory: Memory, lamp: Path) -> None:
+    licence = "".join(f"# licence {number}\n" for number in range(20))
+    other = "".join(f"import lamp{number}\n" for number in range(8))
+    for path, text in {
+        "old/__init__.py": "",
+        "old/core/__init__.py": "",
+        "judge.py": f"{licence}import judge\n",
+    }.items():
+        (lamp / path).parent.mkdir(parents=True, exist_ok=True)
+        (lamp / path).write_text(text)
+    id = noted(memory, committed(lamp), "It is in old/core/__init__.py and judge.py.")
+    git(lamp, "mv", "old", "new")
+    (lamp / "new" / "cli").mkdir()
+    (lamp / "new" / "cli" / "__init__.py").write_text("")
+    git(lamp, "rm", "-q", "judge.py")
+    committed(lamp)
+    (lamp / "harness.py").write_text(f"{licence}{other}")
+    committed(lamp)
+    assert grounding(memory, lamp, id) == {"old/core/__init__.py": "unknown", "judge.py": "gone"}
 
 
 def test_a_bare_file_name_may_be_that_of_another_directory(memory: Memory, lamp: Path) -> None:

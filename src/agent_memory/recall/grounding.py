@@ -105,8 +105,10 @@ def names_in(text: str) -> tuple[str, ...]:
     words: dict[str, None] = {}
     text = text[:_MOST_TEXT]
     # With `(group)/` and `[id]`, which are directories of a web page's routes.
-    for each in re.finditer(r"(?:[^\s`\"'“”‘’«»()<>|,;]|\([\w-]+\)(?=/))+", text):
-        word, after = each[0], text[each.end() : each.end() + 1]
+    # Before a word, what stands whole in backticks: it may have blanks.
+    plain = r"[^\s`\"'“”‘’«»()<>|,;、。，；：（）「」]|\([\w-]+\)(?=/)"
+    for each in re.finditer(rf"(?=`([^`\s]+(?: [^`\s]+)+)`)|(?:{plain})+", text):
+        word, after = each[1] or each[0], text[each.end() : each.end() + 1]
         if ("/" not in word and "." not in word) or (word.endswith("/") and after in ("(", "<", "'", '"', "|")):
             continue
         bare = word[: 2 * _MOST_CHARS].removeprefix("./").rstrip(".:!?…")
@@ -114,7 +116,7 @@ def names_in(text: str) -> tuple[str, ...]:
         path = re.sub(r"(?:::?|#)[\w.:-]*$", "", bare) if "//" not in bare else ""
         symbol = re.search(r"[:.#](?!L\d+$)([A-Za-z_]\w+)$", bare[len(path) :])
         if len(path) <= _MOST_CHARS and re.fullmatch(
-            r"(?:[\w.@+=()\[\]-]+/)+[\w.@+=()\[\]-]*|[\w.@+=-]*\w\.[A-Za-z]\w{0,9}", path
+            r"(?:[\w.@+=()\[\] -]+/)+[\w.@+=()\[\] -]*|[\w.@+= -]*\w\.[A-Za-z]\w{0,9}", path
         ):
             parts = path.rstrip("/").split("/")
             if not {"", ".", "..", ".git"}.intersection(parts):
@@ -122,7 +124,9 @@ def names_in(text: str) -> tuple[str, ...]:
                 words |= {f"{'/'.join(parts)}:{symbol[1]}": None} if symbol else {}
         if len(found) == _MOST_NAMES:
             break
-    found |= dict.fromkeys(re.findall(r"`((?:[A-Z][a-z]+|make|just)file|LICENSE|README|NOTICE|CODEOWNERS)`", text))
+    found |= dict.fromkeys(
+        re.findall(r"`((?:[A-Z][a-z]+|make|just)file|LICENSE|README|NOTICE|CODEOWNERS|\.[a-z][\w.-]+)`", text)
+    )
     compound = r"[A-Za-z]\w{0,30}[-_:][\w:-]{1,60}|@[\w.-]+/[\w.-]+|[\w-]+\.[a-z]+/[\w./-]+"
     of_npm = "(mise|npm|pnpm|yarn|bun) run|(npm)(?= test| start)|(pnpm|yarn)(?! (?:install|pack|publish|version)\\b)"
     for each in re.finditer(rf"`(?:({compound})`|(?:(make|just|task)|{of_npm}) ([A-Za-z_][\w:-]+)(?=[` ]))", text):
@@ -280,6 +284,15 @@ class _Facts:
         self.listed = self.listed or self.ask("ls-tree", "-r", "-z", "--name-only", self.head)
         return f"/{file}\0" in self.listed
 
+    def ignored(self, names: "Iterable[str]") -> "Sequence[str]":
+        """Returns those of these that git ignores there, files or directories: they come back with the next build."""
+        command = (f"--work-tree={self.top}", "check-ignore", "--stdin", "-z")
+        asked = "".join(f"{each}/\0" for each in names)
+        said = git_says(self.common, *command, told=asked, seconds=self.until - time.monotonic()) if asked else ""
+        if said is None and time.monotonic() > self.until:  # else it ignores none, and says so by its exit code
+            raise _Silent
+        return (said or "").split("/\0")
+
     def find_removals(self, names: "Sequence[str]", since: "Sequence[str]") -> "Sequence[str]":
         """Finds the last commit that removed each of these names, if it is among those asked; returns those commits."""
         options = ("--no-show-signature", "--no-ext-diff", "--no-renames", "--diff-filter=D", "--name-only", "-c", "-z")
@@ -301,7 +314,8 @@ class _Facts:
 
     def find_renames(self, names: "Sequence[str]", pairs: "Sequence[str]", among: "Sequence[str]" = ()) -> None:
         """Finds what git takes for the new names of these, from one commit to another, or in one commit: a pair of trees is
-        named in the reverse order. Only files added there, or in `among`, are compared: all would take seconds."""
+        named in the reverse order. Only files added there, or in `among`, are compared: all would take seconds. Of commits that
+        may lie far apart, only what has the same name or nearly all of the text: two small files may share a licence."""
         from itertools import pairwise
 
         options = ("diff-tree", "--stdin", "-r", "-z", "--no-ext-diff")
@@ -314,12 +328,16 @@ class _Facts:
         paths = (*names, *added) if among or listed.count("D") > _FEW_REMOVED else ()
         if sum(map(len, paths)) > 1_000_000:  # too long for a command
             raise _Silent
-        shown = "-M", "--name-status", "--diff-filter=R"
-        said = self.ask("--literal-pathspecs", *options, *shown, "--", *paths, told=pairs)
-        fields = iter(said.split("\0"))
+        renamed = (*options, "-M", "--no-rename-empty", "--name-status", "--diff-filter=R")
+        fields = iter(self.ask("--literal-pathspecs", *renamed, "--", *paths, told=pairs).split("\0"))
+        base = os.path.basename
+        bases = [base(each) for each in added] if " " in pairs[0] else []
         for field in fields:
             if field[:1] == "R" and field[1:].isdigit():
                 old, new = next(fields, ""), next(fields, "")
+                is_same = field > "R090" or base(old) == base(new)
+                if bases and not (is_same and bases.count(base(new)) == 1):
+                    continue
                 if any(f"{old}/".startswith(f"{name}/") for name in names) and redacted_scope(old) == old:
                     self.renames.setdefault(old, new if redacted_scope(new) == new else "")
 
@@ -459,8 +477,10 @@ def _follow(
         before = sorted({each for each in had.values() if each})[:8]
         facts.find_renames(left, [f"{facts.head} {each}" for each in before], among)
         facts.traced.update(name for name in removed if had.get(name, "") in ("", *before))
+        left = [name for name in left if facts.new_name(name) is None]
+        ignored = facts.ignored(left)
         for name in left:
-            if "/" not in name and facts.new_name(name) is None and facts.is_below(name):
+            if name in ignored or ("/" not in name and facts.is_below(name)):
                 del facts.removals[name]
         ends = {new for name in removed if (new := facts.new_name(name))}
         facts.look_up(f"{facts.head}:{each}" for each in ends)
@@ -488,7 +508,8 @@ def _state(facts: _Facts, note: Named, name: str) -> "Grounding | None":
         if new not in facts.traced:
             return unknown
         if found is None:
-            return Grounding(name, GONE, "", *facts.removals.get(new, removal))
+            gone = Grounding(name, GONE, "", *facts.removals.get(new, removal))
+            return unknown if " 0 " in before else gone  # nothing says where an empty file went
         new = found
         if not new or not facts.is_absent(new):
             return Grounding(name, CHANGED, new if (new,) == names_in(f"{new}/") else "")
