@@ -553,7 +553,7 @@ def test_what_a_bundle_of_open_knowledge_format_says_of_its_files_is_kept(memory
 
 def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:
     wiki = memory.home / "wiki"
-    files(wiki, {"a.md": "---\na: &x 1\nb: *x\n---\nText.\n", "c.md": "", "long.md": "word " * 3_000})
+    files(wiki, {"open.md": "---\na: 1\nText.\n", "c.md": "", "long.md": "word " * 3_000})
     (wiki / "bytes.md").write_bytes(b"\xff\xfe")
     (memory.home / "secret.md").write_text("Elsewhere.\n")
     (wiki / "link.md").symlink_to(memory.home / "secret.md")
@@ -565,12 +565,29 @@ def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:
     assert [each["title"] for each in done["created"]] == [*(f"Guide: Part {number}" for number in range(3)), *titles]
     reasons = {each["subject"]: each["reasons"][0] for each in done["left"]}
     assert {name: reason.split(":")[0] for name, reason in reasons.items()} == {
-        "a.md": "its frontmatter cannot be read",
+        "open.md": "its frontmatter cannot be read",
         "bytes.md": "it is not UTF-8 at byte 0",
         "c": "it is empty",
         "link.md": "it is a link, or not a regular file",
         "long": "it has 14,999 characters, at most 8,000 are allowed",
     }
+
+
+def test_frontmatter_that_is_not_quite_yaml_is_read(memory: Memory) -> None:
+    rule = (
+        "---\ndescription: API: how we name routes\nglobs: *.ts,src/**/*.tsx\nalwaysApply: false\n---\nPlural nouns.\n"
+    )
+    files(
+        memory.home,
+        {"rules/api.mdc": rule, "wiki/a.md": '---\ntitle: "Half\ntags:\n  - deploys\nby: @ada\n---\nText.\n'},
+    )
+    (api,) = memory("import", "cursor-rules", str(memory.home / "rules"), "--yes", "--json").document["created"]
+    assert api["title"] == "API: how we name routes"
+    body = memory("read", api["id"], "--json").document["body"]
+    assert body == "Plural nouns.\n\nApplies to `*.ts`, `src/**/*.tsx`."
+    (half,) = memory("import", "markdown", str(memory.home / "wiki"), "--yes", "--json").document["created"]
+    assert half["title"] == "Half"
+    assert memory("read", half["id"], "--json").document["tags"] == ["topic__deploys"]
 
 
 @pytest.mark.parametrize("source", ["letta", "basic-memory", "markdown"])
@@ -610,7 +627,7 @@ def test_those_on_this_machine_are_found(memory: Memory) -> None:
     found = memory("import", "--find", "--json", cwd=memory.home / "lamp/sub").document["memories"]
     assert {each["source"] for each in found} >= {"inosx", "cursor-rules"}
     done = memory("import", "cursor-rules", "--yes", "--json", cwd=memory.home / "lamp/sub").document
-    assert [(each["title"], each["scope"]) for each in done["created"]] == [("cursorrules", LAMP)]
+    assert [(each["title"], each["scope"]) for each in done["created"]] == [("Use tea.", LAMP)]
 
 
 @pytest.mark.parametrize("is_old", [False, True])

@@ -202,7 +202,7 @@ def document(directory: str, name: str) -> Document | LeftOut:
         # What memory itself wrote into a file is not learnt from it (P26).
         foreign = as_result(splice_section)(name, image.data, None).map(lambda spliced: spliced.data)
         parts = split_note(foreign.value_or(image.data).decode())
-        front = block_values(parts.block) if parts.block else {}
+        front = _front(parts.block or "")
     except PathRefused as error:
         return LeftOut(name, error.reason)
     except UnicodeDecodeError as error:
@@ -210,6 +210,18 @@ def document(directory: str, name: str) -> Document | LeftOut:
     except NotReadable as error:
         return LeftOut(name, f"its frontmatter cannot be read: {error}")
     return Document(name, parts.body, front, image.mtime_ns // 1_000_000)
+
+
+def _front(block: str) -> dict[str, Plain]:
+    """Returns the keys and values of a frontmatter. Other programs write `globs: *.ts` and `description: Use X: not Y`,
+    which is not YAML: what cannot be read is taken as plain text, key by key."""
+    try:
+        return block_values(block)
+    except NotReadable:
+        keys = re.findall(r"^([\w-]+):(.*\n(?:[ \t-].*\n)*)", block, re.MULTILINE)
+        if len(keys) > 1:
+            return {name: value for key, text in keys for name, value in _front(f"{key}:{text}").items()}
+        return {key: text.strip().strip("\"'") for key, text in keys}
 
 
 def read_file(path: str) -> bytes:

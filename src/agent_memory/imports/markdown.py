@@ -142,9 +142,8 @@ MEMORY_BANK = Source("a memory bank", _reader(_bank), lambda machine: machine.be
 def _rule(each: Document, place: str) -> Record:
     globs = texts_in(each.front.get("globs"))
     where = f"\n\nApplies to {', '.join(f'`{glob}`' for glob in globs)}." if globs else ""
-    title = first_heading(each.body) or each.text("description") or each.stem.lstrip(".").replace("-", " ")
     return Record(
-        each.name, f"{each.body}{where}", title, each.text("description"), Kind.CONVENTION,
+        each.name, f"{each.body}{where}", first_heading(each.body) or each.text("description"), each.text("description"), Kind.CONVENTION,
         updated_at_ms=each.changed_at_ms, place=place,
     )  # fmt: skip
 
