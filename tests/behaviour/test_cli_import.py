@@ -311,7 +311,7 @@ MAKERS: dict[str, tuple[Maker, dict[str, tuple[str, str, str]], int]] = {
     "memory-bank": (
         memory_bank,
         {
-            "Errors": ("convention", LAMP, "Raise."),
+            "Patterns: Errors": ("convention", LAMP, "Raise."),
             "progress": ("task", LAMP, "Half"),
             "MQTT, not HTTP.": ("decision", LAMP, "MQTT"),
         },
@@ -549,6 +549,48 @@ def test_what_a_bundle_of_open_knowledge_format_says_of_its_files_is_kept(memory
     tea = memory("read", notes["tea"]["id"], "--json").document["body"]
     assert tea == f"See [[{ale['id']}|the ale]], not x or `[ale](/ale.md)`."
     assert f"[[{notes['tea']['id']}|b/tea]]" in memory("read", notes["milk"]["id"], "--json").document["body"]
+
+
+def test_links_lead_to_the_note_that_they_mean(memory: Memory) -> None:
+    shell = "```sh\nif [[ -f x ]]; then [[ a || b ]]; fi\n```\n`[[ tea ]]`"
+    files(
+        memory.home / "wiki",
+        {"tea.md": "Green.\n", "old/tea.md": "Black.\n", "a.md": f"[[tea#Water]], [[ale]].\n{shell}\n"},
+    )
+    memory("import", "markdown", str(memory.home / "wiki"), "--yes")
+    notes = {each["description"]: each["id"] for each in memory("list", "--json").document["entries"]}
+    (id,) = (id for told, id in notes.items() if told not in ("Green.", "Black."))
+    body = memory("read", id, "--json").document["body"]
+    assert body == f"[[{notes['Green.']}|tea#Water]], ale.\n{shell}"
+
+
+def test_a_relative_link_of_a_bundle_leads_to_its_file(memory: Memory) -> None:
+    texts = {"b/tea.md": "Green.\n", "a.md": "[Tea](b/tea.md), [ale](./gone.md), [web](https://x.example/tea.md).\n"}
+    files(memory.home / "okf", {name: f"---\ntype: fact\n---\n{text}" for name, text in texts.items()})
+    memory("import", "okf", str(memory.home / "okf"), "--yes")
+    notes = {each["title"]: each["id"] for each in memory("list", "--json").document["entries"]}
+    body = memory("read", notes["a"], "--json").document["body"]
+    assert body == f"[[{notes['tea']}|Tea]], ale, [web](https://x.example/tea.md)."
+
+
+def test_codex_tells_when_it_learnt_something_and_in_which_tasks(memory: Memory) -> None:
+    where = "- rollout_summaries/x.md (cwd=/srv/lamp, updated_at={}, thread_id=t)\n"
+    tasks = where.format("2026-02-01T10:00:00Z") + where.format("2026-02-03T10:00:00Z")
+    text = f"# Task Group: lamp\n## Task 1\n{tasks}## Reusable knowledge\n- Two boxes. [Task 1][Task 2]\n- One lamp. [ad-hoc note]\n"
+    files(memory.home / "m", {"MEMORY.md": text, "extensions/ad_hoc/notes/2026-02-02T10-00-00-tea.md": "Green.\n"})
+    memory("import", "codex", str(memory.home / "m"), "--yes")
+    notes = {each["title"]: each for each in memory("list", "--json").document["entries"]}
+    lamp = notes["lamp: reusable knowledge"]
+    assert memory("read", lamp["id"], "--json").document["body"] == "- Two boxes.\n- One lamp."
+    assert (lamp["updatedAt"], notes["Green."]["updatedAt"]) == (1770112800000, 1769990400000)
+
+
+def test_a_decision_of_a_bank_stays_with_its_rationale(memory: Memory) -> None:
+    log = "# Decision Log\n## Decision\nMQTT.\n## Rationale\nHTTP polls.\n"
+    files(memory.home / "bank", {"decisionLog.md": log, "productContext.md": "# Product Context\n## Goals\nLight.\n"})
+    memory("import", "memory-bank", str(memory.home / "bank"), "--yes")
+    titles = {each["title"] for each in memory("list", "--json").document["entries"]}
+    assert titles == {"Decision Log", "Product Context: Goals"}
 
 
 def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:

@@ -59,7 +59,9 @@ OKF_INDEX = "index.md"
 _OURS = "agent-memory"
 """The key of what Open Knowledge Format has no key for, or another meaning."""
 _IN_OKF = {"type": "kind", "title": "title", "description": "description", "tags": "tags"}
-OKF_LINK, _OWN_OKF_LINK = (re.compile(rf"\[([^\[\]\n]*)\]\(/({target})\.md\)") for target in (r"[^()\s]+", ID_PATTERN))
+OKF_LINK, _OWN_OKF_LINK = (
+    re.compile(rf"\[([^\[\]\n]*)\]\((?:/|\./)?({target})\.md\)") for target in (r"[^():\s]+", ID_PATTERN)
+)
 
 # -- out ----------------------------------------------------------------------------------------------------------------
 

@@ -58,7 +58,7 @@ from agent_memory.rules.forgotten import REASON, EntryTombstone, forgotten_note
 from agent_memory.store.bookkeeping import STATE_VALUE, StateKeysFiles, path_of, state_value
 from agent_memory.store.recorded_writes import ActRuns, RecordedWrites
 from agent_memory.text.ids import content_hash, is_id, mint_id
-from agent_memory.text.markdown import derive_description, derive_title
+from agent_memory.text.markdown import derive_description, derive_title, find_code, is_inside
 from agent_memory.text.plain_text import counted, first_few
 
 SOURCES: Mapping[str, Source] = {
@@ -79,7 +79,7 @@ SOURCES: Mapping[str, Source] = {
     "markdown": MARKDOWN,
 }
 _OWN = {"bootstrap": "the project", "skills": "past sessions"}
-_DATED = re.compile(r"\A\[?\d{4}-\d\d-\d\d[T\d: ]*\]?(?: · .*)?\Z")
+_DATED = re.compile(r"\A\[?\d{4}[- ]\d\d[- ]\d\d[T\d: ]*\]?(?: · .*)?\Z")
 """A heading that only says when."""
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 
@@ -225,7 +225,8 @@ class Importing:
                 keys.add(draft.key)
                 drafts.append(draft)
                 bodies.add(body_hash(draft.body))
-        ids = {name: each.id for each in drafts for name in (each.record.id, *each.record.names) if name}
+        nearest_last = sorted(drafts, key=lambda each: each.record.id.count("/"), reverse=True)
+        ids = {name: each.id for each in nearest_last for name in (each.record.id, *each.record.names) if name}
         changes: list[Change | ChangeGroup] = []
         created: list[MemoryEntry] = []
         updated: list[MemoryEntry] = []
@@ -360,12 +361,15 @@ def _left(name: str, reason: str) -> Dropped:
 
 
 def _linked(body: str, ids: Mapping[str, str], draft: _Draft) -> str:
-    """Returns the body with links to notes of this import; other links are the words that they show, but in a note of
-    ours, where double brackets are no link."""
+    """Returns the body with links to notes of this import; other links are the words that they show, but in code and in
+    a note of ours, where double brackets are no link."""
+    code = find_code(body).ranges
 
     def link(found: re.Match[str]) -> str:
         target, label = found[1].strip(), found[2]
-        id = ids.get(target)
+        id = ids.get(target) or ids.get(target.partition("#")[0])
+        if is_inside(found.start(), code):
+            return found[0]
         if id in (None, draft.id, target):
             return found[0] if is_id(target) or is_id(draft.record.id) else label or target
         return f"[[{id}|{label or target}]]"

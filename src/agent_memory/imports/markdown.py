@@ -131,8 +131,12 @@ _BANK = {
 
 def _bank(each: Document, place: str) -> Iterator[Found]:
     kind = _BANK.get(each.stem.lower(), Kind.FACT)
-    for heading, text in sections(each.body):
-        title = heading or first_heading(each.body) or each.stem
+    whole = first_heading(each.body) or each.stem
+    parts = sections(each.body)
+    if any(heading == "Rationale" for heading, _ in parts):  # of the decision in the section before
+        parts = [("", each.body)]
+    for heading, text in parts:
+        title = f"{whole}: {heading}" if heading not in ("", whole) and kind is not Kind.DECISION else heading or whole
         yield Record(f"{each.name}#{heading}", text, title, kind=kind, updated_at_ms=each.changed_at_ms, place=place)
 
 

@@ -116,7 +116,8 @@ _KINDS = {
     "Failures and how to do differently": Kind.LESSON,
 }
 _CWD = re.compile(r"\bcwd=([^;\n]+)")
-_TASK_MARK = re.compile(r" ?\[(?:Task \d+(?:, ?)?|ad-hoc note)+\][ \t]*$", re.MULTILINE)
+_TASK_MARK = re.compile(r"(?: ?\[(?:Task \d+(?:, ?)?|ad-hoc note)+\])+[ \t]*$", re.MULTILINE)
+_UPDATED = re.compile(r"\bupdated_at=([^,;)\s]+)")
 _THREAD = re.compile(r"\bthread_id=([\w-]+)")
 
 
@@ -141,7 +142,8 @@ def _read_codex(path: str, machine: Machine) -> Iterator[Found]:
                     yield LeftOut(f"summary: {heading}", in_full)
         elif each.name.startswith("extensions/ad_hoc/notes/"):
             id = f"ad_hoc/{os.path.basename(each.name)}"
-            yield Record(id, each.body, updated_at_ms=each.changed_at_ms, harness=Harness.CODEX)
+            at_ms = instant_in(each.stem[:10]) or each.changed_at_ms
+            yield Record(id, each.body, updated_at_ms=at_ms, harness=Harness.CODEX)
         else:
             yield LeftOut(each.name, in_full if each.name.startswith("rollout_summaries/") else "it is no memory")
 
@@ -149,6 +151,8 @@ def _read_codex(path: str, machine: Machine) -> Iterator[Found]:
 def _task_group(group: str, text: str, document: Document) -> Iterator[Found]:
     cwd, thread = _CWD.search(text), _THREAD.search(text)
     place = cwd[1].strip() if cwd and cwd[1].strip().startswith("/") else None
+    said_at = filter(None, map(instant_in, _UPDATED.findall(text)))  # Codex writes the whole file anew
+    at_ms = max(said_at, default=document.changed_at_ms)
     for heading, body in sections(text):
         if heading in _KINDS:
             yield Record(
@@ -156,7 +160,7 @@ def _task_group(group: str, text: str, document: Document) -> Iterator[Found]:
                 _TASK_MARK.sub("", body),
                 f"{group}: {heading.lower()}",
                 kind=_KINDS[heading],
-                updated_at_ms=document.changed_at_ms,
+                updated_at_ms=at_ms,
                 place=place,
                 project=cwd[1].strip() if cwd else group,
                 harness=Harness.CODEX,
