@@ -555,13 +555,13 @@ def test_links_lead_to_the_note_that_they_mean(memory: Memory) -> None:
     shell = "```sh\nif [[ -f x ]]; then [[ a || b ]]; fi\n```\n`[[ tea ]]`"
     files(
         memory.home / "wiki",
-        {"tea.md": "Green.\n", "old/tea.md": "Black.\n", "a.md": f"[[tea#Water]], [[ale]].\n{shell}\n"},
+        {"tea.md": "Green.\n", "old/tea.md": "Black.\n", "a.md": f"[[tea#Water]], [[ale]], [[ -f x ]].\n{shell}\n"},
     )
     memory("import", "markdown", str(memory.home / "wiki"), "--yes")
     notes = {each["description"]: each["id"] for each in memory("list", "--json").document["entries"]}
     (id,) = (id for told, id in notes.items() if told not in ("Green.", "Black."))
     body = memory("read", id, "--json").document["body"]
-    assert body == f"[[{notes['Green.']}|tea#Water]], ale.\n{shell}"
+    assert body == f"[[{notes['Green.']}|tea#Water]], ale, [[ -f x ]].\n{shell}"
 
 
 def test_a_relative_link_of_a_bundle_leads_to_its_file(memory: Memory) -> None:

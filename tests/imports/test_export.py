@@ -47,7 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     rule = remembered("Deploys run from main only.", "--title", "Deploys", "--kind", "convention", "--tags", "deploy")
     remembered(f"Squash, as [[{rule}|the rule]] says.", "--title", "Squash", "--expires", "30d", "--scope", "global")
-    remembered("Ill on Fridays.", "--sensitivity", "private")
+    remembered("Ill on Fridays.", "--title", "2026-01-02", "--sensitivity", "private")
     remembered("The vault is behind the picture.", "--sensitivity", "secret")
     remembered("The box is called heron. Run `make deploy` now.", "--title", "Heron", environ={"CODEX_SANDBOX": "1"})
     (memory.home / "wiki").mkdir()

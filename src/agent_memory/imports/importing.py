@@ -81,7 +81,7 @@ SOURCES: Mapping[str, Source] = {
 _OWN = {"bootstrap": "the project", "skills": "past sessions"}
 _DATED = re.compile(r"\A\[?\d{4}[- ]\d\d[- ]\d\d[T\d: ]*\]?(?: · .*)?\Z")
 """A heading that only says when."""
-_LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
+_LINK = re.compile(r"\[\[(?!\s)([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 
 
 @frozen
@@ -262,7 +262,8 @@ class Importing:
         taken: set[str], gone: Sequence[EntryTombstone], rejected: Sequence[EntryTombstone],
     ) -> _Draft | LeftOut:  # fmt: skip
         body = stored_body(record.body)
-        title = edited_title(_DATED.sub("", record.title) or derive_title(body))
+        said = record.title if is_id(record.id) else _DATED.sub("", record.title)
+        title = edited_title(said or derive_title(body))
         if not any(map(str.isalnum, body)):
             return LeftOut(title if title != "untitled" else record.id, "it is empty")
         if len(body) > MAX_BODY_CHARS:
