@@ -58,7 +58,7 @@ class TestBackfill:
         assert dry.out.splitlines()[0].endswith(" characters, 2 agent calls.")
         assert memory.pending() == []
         done = memory("backfill")
-        assert done.out.splitlines()[-1] == "Put 2 sessions into the inbox. `memory consolidate` learns from them."
+        assert done.out.splitlines()[-1] == "Put 2 sessions into the inbox for `memory consolidate`."
         assert [name[:24] for name in memory.pending()] == ["2026-02-02T02-40-02.000Z", "2026-02-02T02-41-04.000Z"]
 
     def test_past_sessions_become_notes_with_the_time_at_which_they_were_said(self, memory: Memory) -> None:

@@ -109,7 +109,7 @@ def test_without_histories_it_says_what_brings_them(memory: Memory) -> None:
 
 def test_the_held_out_are_compared_with_the_others_and_few_are_called_few(memory: Memory) -> None:
     talks = memory.home / ".claude" / "projects" / "lamp"
-    assert "No session with a kept history was held out." in memory("eval", "--hold-out").out
+    assert memory("eval", "--hold-out").out.startswith("No session with a kept history was held out."), "no 0.00"
     sessions = [
         talk(talks, day, *((REDIS,) if day % 2 else ()), opening=f"Is the queue {day} full?") for day in range(8)
     ]
@@ -166,7 +166,7 @@ def test_asking_says_the_cost_first_and_judges_blind(memory: Memory) -> None:
     examined(memory, *JUDGE, QUESTION, *ANSWERS)
     refused = memory("eval", "--ask", "3")
     assert (refused.code, "Nothing was sent, because there is no terminal" in refused.err) == (2, True)
-    assert refused.out.startswith("1 question: 4 calls of command:")
+    assert refused.out.startswith("1 question: 4 calls of your agent command, about ")
     assert refused.out.endswith(" 1,000 of the 1,000 calls that llm.maxCallsPerDay allows are left today.\n")
     assert on_a_terminal(memory, "eval", "--ask", answer="n").endswith("[y/N] Nothing was sent.\n")
     agent = memory.home / "agent"
@@ -221,12 +221,18 @@ def test_a_reply_that_is_not_what_was_asked_for_counts_for_nothing(
     assert done.document["verdict"] == "No question was answered and judged: this shows nothing."
 
 
+def test_a_session_in_which_there_is_nothing_to_ask_is_counted(memory: Memory) -> None:
+    examined(memory, {**QUESTION, "question": "", "answer": ""})
+    done = memory("eval", "--ask", "--yes")
+    assert (done.code, "It found nothing to ask about 1 session." in done.err) == (0, True)
+
+
 def test_no_question_is_begun_that_the_calls_left_today_cannot_finish(memory: Memory) -> None:
     talk(memory.home / ".claude" / "projects" / "lamp", 1, GENERATED)
     examined(memory, *JUDGE, QUESTION, *ANSWERS)
     memory.configure(llm={"command": memory.answered(*JUDGE, QUESTION, *ANSWERS), "maxCallsPerDay": 7})
     done = memory("eval", "--ask", "--yes")
-    assert done.out.startswith("1 question: 4 calls of command:")
+    assert done.out.startswith("1 question: 4 calls of your agent command, about ")
     assert "7 of the 7 calls that llm.maxCallsPerDay allows are left today." in done.out
     again = memory("eval", "--ask", "--yes")
     assert (again.code, "4 of 7" in again.err, len(memory.prompts())) == (40, True, 4)

@@ -111,7 +111,8 @@ def outcomes(memory: Memory, ids: dict[str, str]) -> dict[str, str]:
 
 
 def test_what_came_of_each_note_is_told_and_nothing_is_made_up(memory: Memory, ids: dict[str, str]) -> None:
-    assert memory("stats", "--use").out.startswith("No session was told a note from ")
+    assert NOTES["ship"] in memory("inject").out
+    assert memory("stats", "--use").out.startswith("No session was told a note from "), "the person looked"
     told(memory, "one", "Release it.", "`git push && make ship`", "Thanks.", "The agent wrote no more.")
     told(memory, "two", "Add a test.", "`npm install vitest`", "No, use pnpm here, not npm.", "`pnpm add vitest`")
     told(memory, "three", "What do you know?", f"I was told: {NOTES['ship']} {NOTES['retry']}")

@@ -317,14 +317,14 @@ def use_of(
     as it can be had, given its newest delivery."""
     by_session: dict[tuple[str, str], list[Delivery]] = defaultdict(list)
     for each in deliveries:
-        if each.ids and each.at_ms // DAY_MS in period:
+        if each.ids and each.session and each.at_ms // DAY_MS in period:  # else a person looked
             by_session[each.harness, each.session].append(each)
     told: dict[str, list[ToldSession]] = defaultdict(list)
     tokens, tokens_used = defaultdict[str, float](float), defaultdict[str, float](float)
     unread = 0
     for number, ((harness, session_id), received) in enumerate(by_session.items(), 1):
         progress(f"{number:,} of {len(by_session):,}: {harness} {session_id}")
-        history = history_of(received[-1]) if session_id else None
+        history = history_of(received[-1])
         unread += history is None
         turns = () if history is None else history.turns
         corrections = () if history is None else corrections_in(history)

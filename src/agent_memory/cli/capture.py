@@ -249,7 +249,7 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
     console.warn(*first_of(problems, 10, "--json has all"))
     wanted = done.wanted
     if wanted and not arguments.dry_run:
-        console.out(f"Put {counted(len(wanted), 'session')} into the inbox. `memory consolidate` learns from them.")
+        console.out(f"Put {counted(len(wanted), 'session')} into the inbox for `memory consolidate`.")
     handoffs: list[str] = []
     if arguments.threshold is not None and not arguments.dry_run:
         quiet_ms = memory.clock.now_ms() - round(arguments.threshold * 60_000)

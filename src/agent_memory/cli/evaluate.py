@@ -84,7 +84,7 @@ def _table(found: Replay) -> Iterator[str]:
     unknown = len(found.corrections) - len(found.known)
     spent = f"{fmean(found.tokens):,.0f} on average, {max(found.tokens):,} at most"
     rows = [
-        ("sessions", f"{len(found.tokens):7,}", f"in their order; {counted(found.notes, 'note')} today"),
+        ("sessions", f"{len(found.tokens):7,}", f"in their order; {counted(found.notes, 'note')} in all"),
         ("corrections", f"{len(found.corrections):7,}", "what you told the agent after it had started"),
         ("nothing known yet", f"{unknown:7,}", "no note of an earlier session matched"),
         ("known", f"{len(found.known):7,}", "a note of an earlier session matched"),
@@ -122,8 +122,7 @@ def _compare(console: Console) -> None:
     counts = ("sessions", f"{len(arms.told):8,}", f"{len(arms.held_out):8,}")
     console.answer(
         fields_of(arms) | {"verdicts": arms.verdicts},
-        *table_lines(("a session", "    told", "held out"), [counts, *rows]),
-        "",
+        *((*table_lines(("a session", "    told", "held out"), [counts, *rows]), "") if arms.told else ()),
         *arms.verdicts,
     )
 
@@ -140,7 +139,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     memory = open_here(console)
     asking = unwrap(plan_asking(memory, arguments.ask, console.progress))
     console.out(
-        f"{counted(len(asking.samples), 'question')}: {CALLS * len(asking.samples)} calls of {asking.agent.name}, about "
+        f"{counted(len(asking.samples), 'question')}: {CALLS * len(asking.samples)} calls of your agent command, about "
         f"{asking.chars:,} characters. {asking.calls_left:,} of the {memory.config.llm.max_calls_per_day:,} calls that "
         "llm.maxCallsPerDay allows are left today."
     )
@@ -150,6 +149,8 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     exam = asking.exam(console.progress)
     rows = [(each.with_notes, each.without, one_line(each.question, _TEXT_CHARS)) for each in exam.judged]
     console.warn(*first_of(exam.refused, _MOST_SHOWN, "`memory eval --json` has all"))
+    if exam.nothing_to_ask:
+        console.warn(f"It found nothing to ask about {counted(exam.nothing_to_ask, 'session')}.")
     if exam.stopped:
         console.warn(f"The rest was not asked. {exam.stopped}")
     table = [*table_lines(("with notes", "without", "question"), rows), ""] if rows else []

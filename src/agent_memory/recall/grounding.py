@@ -165,7 +165,7 @@ class _Facts:
     """What git says about some names, each question asked once for all of them. All but `texts` is kept."""
 
     def __init__(self, where: Repository, seconds: float, root: str) -> None:
-        self.root, self.place = root, f"grounding 1\n{where.top}\n{where.branch}"
+        self.root, self.place = root, f"grounding 2\n{where.top}\n{where.branch}"
         self.common, self.head, self.top = where.common or "", where.commit or "", where.top
         self.until = time.monotonic() + seconds
         self.objects: dict[str, str] = {}
