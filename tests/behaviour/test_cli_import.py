@@ -615,6 +615,13 @@ def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:
     }
 
 
+def test_a_file_without_any_note_is_refused(memory: Memory) -> None:
+    files(memory.home, {"notes.jsonl": '{"a": 1}\n\n[]\n', "none.jsonl": ""})
+    refused = memory("import", "jsonl", str(memory.home / "notes.jsonl"), "--yes")
+    assert (refused.code, "notes.jsonl: no line of it is a note" in refused.err) == (2, True)
+    assert memory("import", "jsonl", str(memory.home / "none.jsonl"), "--yes").code == 0, "an export of no notes"
+
+
 def test_frontmatter_that_is_not_quite_yaml_is_read(memory: Memory) -> None:
     rule = (
         "---\ndescription: API: how we name routes\nglobs: *.ts,src/**/*.tsx\nalwaysApply: false\n---\nPlural nouns.\n"

@@ -109,7 +109,7 @@ def test_a_note_is_forgotten_with_its_versions_links_aliases_tier_and_section_p2
     section = memory.home / "AGENTS.md"
     assert SECRET_WORD in section.read_text()  # positive control
 
-    done = memory("forget", gone, "--purge", "--yes", "--json")
+    done = memory("forget", gone.swapcase(), "--purge", "--yes", "--json")
     assert (done.code, done.err) == (0, ""), done
     assert [each["id"] for each in done.document["notes"]] == [gone]
     assert done.document["unlinked"] == [other]

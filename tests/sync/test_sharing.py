@@ -227,7 +227,7 @@ def test_what_is_learnt_of_a_person_stays_at_home(ana: Member) -> None:
     for private in ("0199", "/srv", "mine", "tired", "pinned", "promotedBy", "acme", "sources"):
         assert private not in said
     assert "> make lint" in said
-    assert ana("unshare", id) == f"Removed {NOTES}/{shared.name}\n"
+    assert ana("unshare", id.upper()) == f"Removed {NOTES}/{shared.name}\n"
     assert not shared.exists()
     assert id in ana("list")
 

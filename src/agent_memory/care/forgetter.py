@@ -79,7 +79,10 @@ class Forgetter:
 
     def look(self, target: ForgetTarget) -> Forgetting:
         """Returns everything that would go, and changes nothing. EntryNotFound for an id of which there is nothing."""
-        real, session, id = self._real, target.session, target.id or ""
+        real, session, notes = self._real, target.session, list(note_files(self._real))
+        wanted = (target.id or "").casefold()
+        id = next((each.id for each in notes if each.id and each.id.casefold() == wanted), target.id or "")
+        target = evolve(target, id=target.id and id)
         recorded = frozenset[str]() if session is None else inbox_traces(real, session).made_ids
 
         def share(file: NoteFile) -> str:
@@ -87,7 +90,7 @@ class Forgetter:
                 return "all" if id in (file.id, id_at(file.path)) else "none"
             return "none" if file.stored is None else share_of(file.stored.meta, session, recorded)
 
-        files = [(file, share(file)) for file in note_files(real)]
+        files = [(file, share(file)) for file in notes]
         removed = [file for file, whose in files if whose == "all"]
         shared = [file for file, whose in files if whose == "some"]
         kept_ids = _ids_of(file for file, whose in files if whose != "all")

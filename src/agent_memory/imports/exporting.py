@@ -20,7 +20,18 @@ from agent_memory.errors import EntryNotFound, EntryUnreadable, TargetRefused
 from agent_memory.files.durable import TEMPORARY_PREFIX, make_directories, replace_file
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import JsonFile, as_store_io, exists, read_bytes, remove_file, write_text
-from agent_memory.imports.base import MAX_FILE_BYTES, STEPS, Document, Found, LeftOut, Record, files_in, read_file
+from agent_memory.imports.base import (
+    MAX_FILE_BYTES,
+    STEPS,
+    Document,
+    Found,
+    LeftOut,
+    Machine,
+    Record,
+    files_in,
+    need,
+    read_file,
+)
 from agent_memory.imports.programs import CLAUDE_TYPES, EXPORTED
 from agent_memory.note.frontmatter import NoteParts, Plain, flow_text, join_note, split_note
 from agent_memory.note.note import (
@@ -326,6 +337,12 @@ def read_json_lines(path: str) -> Iterator[Found]:
     for number, line in enumerate(read_file(path).split(b"\n"), 1):
         if line.strip():
             yield json_record(line, f"line {number}")
+
+
+def read_notes(path: str, machine: Machine) -> Iterator[Found]:
+    found = list(read_json_lines(path))
+    need(not found or any(isinstance(each, Record) for each in found), path, "no line of it is a note")
+    return iter(found)
 
 
 def json_record(line: bytes, name: str) -> Record | LeftOut:

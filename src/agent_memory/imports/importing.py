@@ -18,7 +18,7 @@ from agent_memory.care.tombstones import Tombstones
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import exists
 from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, Value, pieces, sections
-from agent_memory.imports.exporting import read_json_lines
+from agent_memory.imports.exporting import read_notes
 from agent_memory.imports.markdown import (
     BASIC_MEMORY,
     CURSOR_RULES,
@@ -75,7 +75,7 @@ SOURCES: Mapping[str, Source] = {
     "memory-bank": MEMORY_BANK,
     "cursor-rules": CURSOR_RULES,
     "okf": OKF,
-    "jsonl": Source("notes as JSON lines", lambda path, machine: read_json_lines(path)),
+    "jsonl": Source("notes as JSON lines", read_notes),
     "markdown": MARKDOWN,
 }
 _OWN = {"bootstrap": "the project", "skills": "past sessions"}

@@ -74,10 +74,10 @@ class Sharing:
         """Removes the files of these notes, whoever shared them, and returns their paths. The store's notes stay."""
         self.writes.caller.only_a_person("unshare")
         with self.writes.act():
-            names = self._names()
-            if missing := [id for id in ids if id not in map(id_in_name, names)]:
+            known = {id.casefold(): name for name in self._names() if (id := id_in_name(name))}
+            if missing := [id for id in ids if id.casefold() not in known]:
                 raise UsageInvalid(f"{missing[0]} is not shared here", f"`ls {TEAM_DIRECTORY}` shows what is.")
-            return self._remove([name for name in names if id_in_name(name) in ids])
+            return self._remove(list(dict.fromkeys(known[id.casefold()] for id in ids)))
 
     @as_result
     def trust(self) -> Team:
