@@ -52,6 +52,7 @@ _FOR_NOW = re.compile(
 """What is so at this moment, and what a commit is called."""
 _OPEN_LABEL = wording("open_label")
 _FLAGS = wording("flags")
+_ASKS_STATE = wording("asks_state")
 _OFFERS_WORK = wording("offers_work")
 _WHY = wording("why")
 _MEANT = wording("meant")
@@ -67,7 +68,7 @@ _LINE = re.compile(r":\d+(?:-\d+)?$|\(\)$")
 _DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface|enum)\b[^;{{}}()]{{0,40}}?\b{0}\b|\b{0}\s*(?::=|=(?!=))"
 _TO_THE_PERSON = re.compile(r"\b(?:you|your|shall i|should i)\b", re.IGNORECASE)
 _NEEDS = re.compile(r"\bneed(?:ed)? from you\b", re.IGNORECASE)
-_QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
+_QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]|(?<!\S)(?:[~.]{0,2}/)?(?:[\w.@-]+/)*[\w@-]+\.[a-z]{1,4}x?\b(?!\.\w)")
 _IN_BRACKETS = re.compile(r"\s\([^()]*\)")
 _FEWEST_TERMS = 20
 """Of an answer: a shorter one mostly only says that it is done."""
@@ -91,7 +92,8 @@ def agent_candidates(episode: Episode, later: Sequence[ToolCall], *, open_end: b
         return
     # What it says of the code that it offers to change is over when that is done.
     is_proposal = not episode.acted and any(_OFFERS_WORK.search(each) for each in prose_sentences(closing.text))
-    answer = _answer(episode.asked.text if episode.asked else "", closing, later)
+    asked = episode.asked.text if episode.asked else ""
+    answer = None if _ASKS_STATE.match(asked) else _answer(asked, closing, later)
     if answer and not (is_proposal and later):
         yield answer
     if open_end and episode.worked:
@@ -151,7 +153,7 @@ def _answer(asked: str, closing: Turn, later: Sequence[ToolCall]) -> Candidate |
     paragraphs = [each for each in _paragraphs(closing.text[:MESSAGE_CHARS]) if not _is_aside(each)]
     is_long = sum(map(len, paragraphs)) > ANSWER_CHARS
     paragraphs = [each for each in paragraphs if not (is_long and _is_passing(each))]
-    said = [(sentence, index) for index, each in enumerate(paragraphs) for sentence in prose_sentences(each)]
+    said = [(sentence, index) for index, each in enumerate(paragraphs) for sentence in _with_labels(each)]
     request, subject = content_terms(asked), Counter(term for each, _ in said for term in content_terms(each))
 
     def rank(sentence: str) -> tuple[bool, bool, int]:
@@ -170,6 +172,15 @@ def _answer(asked: str, closing: Turn, later: Sequence[ToolCall]) -> Candidate |
         return None
     sort = Sort.LESSON if explains else Sort.ANSWER
     return Candidate(sort, Role.AGENT, in_third_person(cut(claim)), (closing.number,), quote=text)
+
+
+def _with_labels(paragraph: str) -> Iterator[str]:
+    """Yields its sentences. One that goes on from the bold words before it (`**Index** — declined, since …`) says nothing without them."""
+    for block in blocks_of(paragraph):
+        for position, each in enumerate(sentences_of(block.text)):
+            sentence = f"{block.label}: {each}" if block.label and not position and each[0].islower() else each
+            if len(sentence) <= SENTENCE_CHARS:
+                yield sentence
 
 
 def _tells(sentence: str) -> bool:
