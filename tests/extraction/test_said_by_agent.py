@@ -137,11 +137,28 @@ def test_an_explanation_is_a_fact_of_low_importance() -> None:
         # Of this very moment.
         f"Added the table.\n\n{MANY_FILES}\n\n`npm.cmd run build` passes.",
         f"Pushed. Netlify will deploy it again in ~2 min.\n\n{MANY_FILES}",
+        f"Bead `cart-7` is closed.\n\n{MANY_FILES}", f"PR merge state is `CLEAN`.\n\n{MANY_FILES}",
+        f"SHOP-12 is reviewed, tested, marked Done and reported to `ana`.\n\n{MANY_FILES}",
+        # Where something is, and what is to be made.
+        f"Design doc: docs/plans/2026-01-02-flaky-runs-plan.md\n\n{MANY_FILES}",
+        f"Beads:\n\n- `cart-7`: keep prices as `Money` artifacts\n- `cart-8`: the table of `Money`\n\n{MANY_FILES}",
         "Keep `Cart` as it is, since the templates index into it.", "It is a list because `Cart` is one.",
     ],
 )  # fmt: skip
 def test_what_says_of_nothing_how_it_is_makes_no_note(closing: str) -> None:
     assert notes(*work_on(ASKED, closing)) == ()
+
+
+def test_words_that_go_on_from_a_label_stand_behind_it_in_the_title() -> None:
+    closing = f"- **An index of `carts`** — declined, since the table is a snapshot of one day\n\n{MANY_FILES}"
+    (note,) = notes(*work_on("answer the review", closing))
+    assert note.title == "An index of `carts`: declined, since the table is a snapshot of one day"
+
+
+@pytest.mark.parametrize("asked", ["what are you doing", "Is it ready to merge now?", "status?", "Done?"])
+def test_what_is_answered_to_a_question_how_the_work_stands_is_over_with_the_next_step(asked: str) -> None:
+    assert len(notes(*work_on("How do carts expire?", EXPLAINED))) == 1
+    assert notes(*work_on(asked, EXPLAINED)) == ()
 
 
 def test_of_a_long_answer_the_changelog_goes_first_and_paragraphs_stay_whole() -> None:
