@@ -551,7 +551,8 @@ def _may_stand(name: str, read: "Callable[[str], str | None]") -> bool:
 
     path, _, word = name.partition(":")
     is_loose, word = not path or path.endswith(".md"), word.rpartition(" ")[2]  # `#install` is a heading `Install`
-    includes = r"^(?:[-s]?includes?\b|import ['\"]|mod |-[rc] )"  # another manifest, which may have it
+    patterns = r"|[^\s#=:]*[%$][^=\n]*:(?!=)" if " " in name else ""  # of targets, of which one may be it
+    includes = rf"^(?:[-s]?includes?\b|import ['\"]|mod |-[rc] {patterns})"  # another manifest, which may have it
     return any(
         text is None
         or "\0" in text  # as in UTF-16, where it would not be found
