@@ -500,6 +500,17 @@ class TestRepository:
             "what is global is committed nowhere"
         )
 
+    def test_what_it_writes_there_is_for_all_who_may_read_the_checkout(self, memory: Memory, repository: Path) -> None:
+        repository.chmod(0o755)
+        for words in (("vscode",), ("claude-code", "--no-hooks")):
+            assert memory("setup", *words, "--yes", "--repo", cwd=repository).code == 0
+        names = ("CLAUDE.md", ".vscode", ".vscode/tasks.json")
+        assert [stat.S_IMODE((repository / each).stat().st_mode) for each in names] == [0o644, 0o755, 0o644]
+        said = {
+            words: memory("setup", "cursor", "--dry-run", *words, cwd=repository).err for words in ((), ("--repo",))
+        }
+        assert [text.count("`memory setup cursor --repo`") for text in said.values()] == [1, 0]
+
     def test_each_harness_finds_it_where_it_reads(self, memory: Memory, repository: Path) -> None:
         def written(*harnesses: str) -> set[str]:
             done = memory("setup", *harnesses, "--yes", "--repo", "--no-hooks", cwd=repository)

@@ -115,6 +115,8 @@ def placed(member: Member, text: str, name: str = f"Lint first {ID}.md") -> Path
 def test_a_shared_note_reaches_a_teammate_who_trusts_the_checkout(ana: Member, bob: Member) -> None:
     id = ana.remembered()
     assert f"Shared {id}" in ana("share", id)
+    modes = {each.stat().st_mode & 0o777 for each in ana.notes.iterdir()}
+    assert (ana.notes.stat().st_mode, modes) == (ana.checkout.stat().st_mode, {ana.checkout.stat().st_mode & 0o666})
     bob.pulls(ana)
     before = bob.everywhere()
     assert "zebra" not in before.replace("'zebra'", "").replace("zebra queue", "")

@@ -84,6 +84,12 @@ def make_directories(path: str) -> None:
     fsync_directory(parent)
 
 
+def share_like_parent(path: str) -> None:
+    """Gives a new file or directory of a repository to all who may use the directory that it is in: a team reads it."""
+    mode = os.stat(os.path.dirname(path)).st_mode & (0o777 if os.path.isdir(path) else 0o666)
+    os.chmod(path, mode)
+
+
 def write_new_file(path: str, data: bytes) -> None:
     """Creates a file with durable bytes and, once the directory is flushed, a durable name. Raises FileExistsError."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)

@@ -28,6 +28,7 @@ from agent_memory.files.durable import (
     make_room,
     read_loosely,
     replace_file,
+    share_like_parent,
     write_new_file,
 )
 from agent_memory.files.paths import as_store_io, is_directory, read_image
@@ -79,7 +80,7 @@ class Targets:
     def write(self, file: TargetFile, data: bytes) -> str | None:
         """Replaces the file's bytes atomically, keeping mode and owner. TargetRefused if it is no longer as `file`
         says. A removed section that we did not write is copied first; returns the copy's path. Equal bytes are not
-        written. New files get mode 0600. After a crash the file has its old or its new bytes, with at most
+        written. New files get mode 0600, or in a repository that of their directory. After a crash the file has its old or its new bytes, with at most
         `.<name>.agent-memory-<random>` beside it."""
         if data == file.data:
             return None
@@ -92,6 +93,8 @@ class Targets:
                 create_file(file.real_path, data)
             except FileExistsError:
                 raise TargetRefused(file.path, _CHANGED) from None
+            if file.in_repository:
+                share_like_parent(file.real_path)
         return copy
 
     @as_result

@@ -166,6 +166,8 @@ class Installation:
         ]
         tracking = (_TRACKING[tracking_of(top or "", path, self.environ)].format(path) for path in in_repository)
         hook_notes = self._hook_notes(setups) if Part.HOOKS in parts else ()
+        if top is not None:  # then it is done
+            hook_notes = tuple(each for each in hook_notes if not each.endswith("--repo` writes one there."))
         return InstallPlan(
             (*files, *sections),
             (*refused, *refused_sections),

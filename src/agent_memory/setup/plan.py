@@ -17,7 +17,7 @@ from attrs import evolve, field, frozen
 from returns.result import Result
 
 from agent_memory.errors import Error, SettingsRefused, StateCorrupt, TargetRefused
-from agent_memory.files.durable import fsync_directory, make_directories, replace_file
+from agent_memory.files.durable import fsync_directory, make_directories, replace_file, share_like_parent
 from agent_memory.files.locks import file_lock
 from agent_memory.files.paths import JsonFile, as_store_io, lies_there, read_image
 from agent_memory.files.root import is_directory, local_state_directory
@@ -338,12 +338,14 @@ class SettingsFiles:
         return file
 
     def write(self, file: TargetFile, data: bytes) -> str | None:
-        """Replaces its bytes, or creates it with mode 0600 and its directories with 0700; see `Targets.write`. Refused
-        if it is no longer what was read."""
+        """Replaces its bytes, or creates it and its directories, outside repositories with 0700; see `Targets.write`.
+        Refused if it is no longer what was read."""
         with as_store_io("make the directory of", file.path):
             make_directories(os.path.dirname(file.path))
-        if file.missing_directories:
+        if made := file.missing_directories:
             file = evolve(_of_settings(self.targets.read(file.path)), data=None)
+            for directory in made if file.in_repository else ():
+                share_like_parent(directory)
         return _of_settings(self.targets.write(file, data))
 
     def carry_out(self, planned: PlannedFile, state: SetupState) -> str | None:

@@ -7,6 +7,7 @@ old or its new bytes, and the next `share` removes the rest.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 
@@ -14,8 +15,8 @@ from attrs import evolve, frozen
 
 from agent_memory.capture.places import git_says
 from agent_memory.errors import EntryProtected, EntryUnreadable, UsageInvalid
-from agent_memory.files.durable import TEMPORARY_PREFIX
-from agent_memory.files.paths import names_below, remove_file, write_text
+from agent_memory.files.durable import TEMPORARY_PREFIX, share_like_parent
+from agent_memory.files.paths import as_store_io, names_below, remove_file, write_text
 from agent_memory.files.root import MOST_TEAM_FILES
 from agent_memory.note.note import TEAM_DIRECTORY, Kind, MemoryEntry, Sensitivity, StoredEntry, body_hash
 from agent_memory.note.note_format import file_name_of, id_in_name, render_note
@@ -61,10 +62,14 @@ class Sharing:
             files = {f"{TEAM_DIRECTORY}/{known.get(each.meta.id) or file_name_of(each.meta)}": each for each in entries}
             if len(names) + len(files) > MOST_TEAM_FILES:
                 raise UsageInvalid(f"{TEAM_DIRECTORY} would hold more files than are read", "Unshare some first.")
+            texts = {path: render_note(each) for path, each in files.items()}
             if _ATTRIBUTES not in names:
-                write_text(self.files.root, f"{TEAM_DIRECTORY}/{_ATTRIBUTES}", f"*.md {MERGED_BY}\n")
-            for path, each in files.items():
-                write_text(self.files.root, path, render_note(each))
+                texts = {f"{TEAM_DIRECTORY}/{_ATTRIBUTES}": f"*.md {MERGED_BY}\n", **texts}
+            for path, text in texts.items():
+                write_text(self.files.root, path, text)
+            with as_store_io("write", self.files.root):
+                for path in (os.path.dirname(TEAM_DIRECTORY), TEAM_DIRECTORY, *texts):
+                    share_like_parent(f"{self.files.root}/{path}")
             self._remove([name for name in names if name.startswith(TEMPORARY_PREFIX)])
         self._teach_git()
         return files
