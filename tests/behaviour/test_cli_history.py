@@ -137,8 +137,12 @@ def test_notes_are_shown_as_they_were_and_what_changed_since(memory: Memory) -> 
     assert memory("show", kept, "--at", commit).out.endswith(f"{NOTE}\n")
     before = memory("show", "--at", "2020-01-01", "--json")
     assert (before.document, before.err) == ({"commit": None, "entries": []}, "memory: There were no notes then.\n")
-    for asked in (("show", secret, "--at", commit), ("show", "--at", "fffffff"), ("diff", "--since", "soon")):
+    for asked in (("show", "--at", "fffffff"), ("diff", "--since", "soon")):
         assert memory(*asked).code == 2
+    assert "it was not live, or is secret" in memory("show", secret, "--at", commit).err
+    assert memory("archive", later).code == 0
+    assert f"# moved to the archive {later}" in memory("diff", "--since", commit).out
+    assert memory("restore", later).code == 0
 
     changed = memory("diff", "--since", commit, "--json").document
     assert {kept: "replace", later: "create"}.items() <= {

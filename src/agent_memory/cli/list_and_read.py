@@ -200,7 +200,8 @@ def _show(arguments: argparse.Namespace, console: Console) -> None:
     found = next((each for each in notes if arguments.id in (each[0].id, *each[0].aliases)), None)
     if found is None:
         raise UsageInvalid(
-            f"There was no note {arguments.id} then; without an id, `memory show --at` lists those that were"
+            f"No note {arguments.id} is shown as of then: it was not live, or is secret or forgotten",
+            "Without an id, `memory show --at` lists those that are.",
         )
     from agent_memory.redaction.redact import redact  # lists and reads do without
 

@@ -55,7 +55,7 @@ class NoteChange:
             if self.before.path != NOWHERE:
                 return "replace"
             return "create" if self.before.retired is None else "restore"
-        if self.before.path != NOWHERE:
+        if self.before.path != NOWHERE or (self.before.retired is None) != (self.after.retired is None):
             return "remove" if self.after.retired is None else "retire"
         return "version"
 
