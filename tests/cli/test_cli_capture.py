@@ -74,7 +74,10 @@ def test_sessions(root: Path) -> None:
     transcript = root.parent / ".codex" / "sessions" / "t.jsonl"  # which may be written later
     here = os.path.relpath(transcript)
     assert memory("--harness", "codex", "--session", "c-1", "--transcript", here).returncode == 0
-    assert {entry.retrieval for entry in inbox_of(root)} == {
+    beside = memory("--harness", "codex", "--session", "c-1", "--transcript", str(root / "t.jsonl"))
+    assert (beside.returncode, "add its directory to capture.transcriptRoots" in beside.stderr) == (0, True)
+    assert memory("--harness", "codex", "--session", "c-1", "--transcript", here).stderr == ""
+    assert {entry.retrieval for entry in inbox_of(root)} >= {
         AmpThread("T-1"),
         SessionFile("codex-session", "c-1", str(transcript)),
     }

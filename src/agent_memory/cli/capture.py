@@ -33,6 +33,7 @@ from agent_memory.errors import (
     PathRefused,
     SessionForgotten,
     StoreIo,
+    TranscriptRefused,
     UsageInvalid,
 )
 from agent_memory.files.paths import read_image
@@ -89,12 +90,12 @@ def _capture(arguments: argparse.Namespace, console: Console) -> None:
     if is_marked(memory.cwd):
         raise ActRefused("capture", "a file .agent-memory-child here or above")
     memory.require_on()
-    name = _captured(memory, arguments)
+    name = _captured(memory, arguments, console)
     said = f"Captured as inbox/{name}; `memory consolidate` turns it into notes."
     console.answer({"captured": name}, said)
 
 
-def _captured(memory: Memory, arguments: argparse.Namespace) -> str:
+def _captured(memory: Memory, arguments: argparse.Namespace, console: Console) -> str:
     note = [name for name in ("title", "body", "tags", "kind") if getattr(arguments, name) is not None]
     session = [name for name in ("harness", "session", "transcript") if getattr(arguments, name) is not None]
     if arguments.file is not None:
@@ -117,7 +118,7 @@ def _captured(memory: Memory, arguments: argparse.Namespace) -> str:
         raise _usage("There is nothing to capture")
     if arguments.harness is None:
         raise _usage("A session also needs --harness, for example --harness amp")
-    return _put_session(memory, arguments.harness, arguments.session, arguments.transcript)
+    return _put_session(memory, arguments.harness, arguments.session, arguments.transcript, console)
 
 
 def _usage(problem: str) -> UsageInvalid:
@@ -133,22 +134,28 @@ def put_note(memory: Memory, note: InlineNote, harness: Harness | None = None) -
     return _put(memory, memory.caller.harness if harness in (None, Harness.MANUAL) else harness, safe)
 
 
-def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: str | None) -> str:
+def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: str | None, console: Console) -> str:
     if transcript is not None and f"{harness}-session" not in SESSION_METHODS:
         raise UsageInvalid(f"--transcript says nothing about a session of {harness}, which it keeps elsewhere")
     path = os.path.abspath(os.path.expanduser(transcript)) if transcript else None
     retrieval = retrieval_of(harness, session_id, path)
     if retrieval is None:
         raise UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness.")
-    if path is None and isinstance(retrieval, SessionFile) and harness is not Harness.OPENCODE:
-        # Without a transcript and without kept history, no run would ever find the session. A harness that has to be asked
-        # for its sessions is asked by the run.
+    if isinstance(retrieval, SessionFile) and harness is not Harness.OPENCODE:
+        # Without a transcript that may be read and without kept history, no run would ever find the session. A harness
+        # that has to be asked for its sessions is asked by the run.
         entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, Context(cwd=memory.cwd))
         try:
             unwrap(memory.histories.fetch(entry, None))
         except HistoryUnavailable as absent:
-            if absent.is_missing and memory.kept_histories.fetch(harness, session_id, None) == Success(None):
+            if (
+                path is None
+                and absent.is_missing
+                and memory.kept_histories.fetch(harness, session_id, None) == Success(None)
+            ):
                 raise
+        except TranscriptRefused as refused:
+            console.warn(str(refused))
         except Error:
             pass  # it exists; the run says what is wrong with it
     return _put(memory, harness, retrieval)
