@@ -205,6 +205,11 @@ def test_a_scheduled_run_is_written_down_and_shown(memory: Memory) -> None:
     assert memory("schedule", "status", "--json").document == {"jobs": jobs, "problems": []}
 
 
+def test_one_run_by_hand_foretells_no_next(memory: Memory) -> None:
+    memory("schedule", "run", "consolidate")
+    assert memory("schedule", "status").out == "consolidate every 2 h: last just now, succeeded\n"
+
+
 def test_a_failure_is_told_to_the_next_command_once(memory: Memory) -> None:
     memory("schedule", "on", "--yes")
     memory("capture", "--title", "backup", "--body", "It runs at four")

@@ -216,8 +216,9 @@ def _last_run(health: Health) -> str:
 def job_in_words(job: JobHealth, now_ms: int) -> str:
     """Returns how often a job should run, when it ran last, the outcome, and when it is due."""
     by = "" if job.scheduler is None else f" by {job.scheduler}"
-    every = f"every {in_words(job.interval_seconds)}{by}"
-    return f"{job.name} {every}: {_ran(job, now_ms)}; next {time_until(job.next_at_ms, now_ms)}"
+    told = f"{job.name} every {in_words(job.interval_seconds)}{by}: {_ran(job, now_ms)}"
+    # Who started it where nothing is scheduled here is not known: it may have been a person.
+    return told if job.scheduler is None else f"{told}; next {time_until(job.next_at_ms, now_ms)}"
 
 
 def _ran(job: JobHealth, now_ms: int) -> str:
