@@ -62,6 +62,56 @@ def test_a_correction_is_kept(said: str, title: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("I told you already: the mail server listens on 9000.", "The mail server listens on 9000"),
+        ("I already told you. The worker needs the VPN.", "The worker needs the VPN"),
+        ("how many times do I have to say it, prices are in cents", "Prices are in cents"),
+        (
+            "did we not go through this before, you dont have access to docker here",
+            "You dont have access to docker here",
+        ),
+    ],
+)
+def test_what_the_person_had_to_say_again_is_kept_as_important(said: str, title: str) -> None:
+    (note,) = notes(*ANSWERED, *work_on(said, "Done."))
+    assert (note.title, note.importance) == (title, Importance.HIGH)
+    assert "The user had said it before" in note.body
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "As I said, the page is blank.",
+        "I told you to mend the worker.",
+        "I told you it was broken.",
+        "Again, the list is empty.",
+    ],
+)
+def test_what_the_person_describes_or_asks_for_again_is_no_note(said: str) -> None:
+    assert notes(*ANSWERED, *work_on(said, "Done.")) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Internal changes are never breaking changes, only changes of the config are.",
+        "All of the other skills are installed using `apm` in this codebase.",
+        "You don't have the docker socket of the build in this sandbox.",
+    ],
+)
+def test_how_it_is_here_is_kept_whatever_is_asked_beside_it(said: str) -> None:
+    (note,) = notes(*ANSWERED, *work_on(f"Please list them. {said}", "Done."))
+    assert note.kind is Kind.CONVENTION
+
+
+def test_a_better_way_with_its_reason_is_decided_however_politely_it_is_said() -> None:
+    said = "given the privacy focus of the shop, I think it's better not to store names in local storage."
+    assert notes(*ANSWERED, *work_on(said, "Done."))[0].kind is Kind.DECISION
+    assert notes(*ANSWERED, *work_on("I think it's better to split the worker in two.", "Done.")) == ()
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "I don't want mocks in the integration tests.", "I prefer small commits with one idea each.",

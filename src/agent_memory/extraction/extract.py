@@ -59,7 +59,7 @@ _HALF = 0.5
 _COMES_BACK = 0.4
 """Of the words of a message that stand in an answer: it is about the same."""
 _PASTED = "[pasted review]"
-_LASTING = frozenset({Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION})
+_LASTING = frozenset({Sort.REMEMBER, Sort.REPEATED, Sort.PREFERENCE, Sort.CONVENTION})
 _LATER_MESSAGES = 2
 """In so many of the person's next messages a conclusion may turn out to have been wrong."""
 _SENTENCE_WORDS = 6
@@ -482,7 +482,7 @@ def _updated(earlier: StoredEntry, handoff: Handoff) -> ProposedUpdate:
 
 # -- the corrections of the person: what memory exists to make unnecessary --------------------------------------------
 
-_CORRECTING = frozenset({Sort.REMEMBER, Sort.CORRECTION, Sort.PREFERENCE, Sort.CONVENTION})
+_CORRECTING = frozenset({Sort.REMEMBER, Sort.REPEATED, Sort.CORRECTION, Sort.PREFERENCE, Sort.CONVENTION})
 
 
 @frozen
@@ -512,7 +512,7 @@ def corrections_in(history: History) -> tuple[Correction, ...]:
         if each.by is Role.USER and each.sort in _CORRECTING and first is not None and each.turns[-1] > first
     ]
     for before, episode in () if history.automated else pairwise(episodes):
-        for number, said in stated_again(episode, before):
-            if not any(said in each.text or each.text in said for each in found):
-                found.append(Correction(number, said))
+        for said, _ in stated_again(episode, before):
+            if episode.asked and not any(said in each.text or each.text in said for each in found):
+                found.append(Correction(episode.asked.number, cut(said)))
     return tuple(sorted(found, key=lambda each: each.turn))

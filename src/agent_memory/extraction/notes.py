@@ -226,6 +226,7 @@ DESCRIPTION_CHARS = 160
 
 _KINDS = {
     Sort.REMEMBER: Kind.FACT,
+    Sort.REPEATED: Kind.FACT,
     Sort.CORRECTION: Kind.DECISION,
     Sort.PREFERENCE: Kind.PREFERENCE,
     Sort.CONVENTION: Kind.CONVENTION,
@@ -241,6 +242,7 @@ _IN_CONTEXT = frozenset({Sort.WANT, Sort.TASK, Sort.DECISION, Sort.LESSON, Sort.
 # No lead says what anybody must do or wants done: the note is an order only where the person's own words are one.
 _LEADS = {
     Sort.REMEMBER: "The user asked to remember",
+    Sort.REPEATED: "The user had said it before",
     Sort.CORRECTION: "The user corrected the agent",
     Sort.PREFERENCE: "A preference, in the user's words",
     Sort.CONVENTION: "A convention here, in the user's words",
@@ -250,7 +252,12 @@ _LEADS = {
     Sort.LESSON: "What the user found out",
     Sort.TASK: "Left to do, in the user's words",
 }
-_IMPORTANCE = {Sort.REMEMBER: Importance.HIGH, Sort.ROUTINE: Importance.LOW, Sort.ANSWER: Importance.LOW}
+_IMPORTANCE = {
+    Sort.REMEMBER: Importance.HIGH,
+    Sort.REPEATED: Importance.HIGH,
+    Sort.ROUTINE: Importance.LOW,
+    Sort.ANSWER: Importance.LOW,
+}
 _STANDING = wording("standing")
 _EVERYWHERE = wording("everywhere")
 _ASIDE = re.compile(
@@ -272,7 +279,7 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
     if not title or not (is_users or len(names_in(title)) > 1 or says_enough(title, 4)):
         return None
     mark = "Said once: " if candidate.sort is Sort.ROUTINE else ""
-    is_rule = candidate.sort in (Sort.REMEMBER, Sort.CORRECTION) and _STANDING.search(candidate.claim)
+    is_rule = candidate.sort in (Sort.REMEMBER, Sort.REPEATED, Sort.CORRECTION) and _STANDING.search(candidate.claim)
     return ProposedEntry(
         title=f"{mark}{title}",
         description=_described(candidate),

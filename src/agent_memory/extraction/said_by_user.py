@@ -49,6 +49,11 @@ from agent_memory.text.salience import content_terms, is_directive
 
 _OBJECTS, _TELLS_AGAIN = wording("objects"), wording("tells_again")
 _REJECTED = wording("rejected")
+_TOLD_BEFORE = re.compile(
+    r"\b(?:told|tell\w*|remind\w*|asked you|how (?:many|often)|already|talk\w*|discuss\w*|through|over)\b",
+    re.IGNORECASE,
+)
+"""Not "as I said", behind which somebody describes once more what they see."""
 _TAKES_BACK = wording("takes_back")
 _ASKS = wording("asks")
 _HESITATES = re.compile(r"^(?:[a-z]{1,6}\.{2,}\s*)+(?=.)", re.IGNORECASE)
@@ -56,7 +61,7 @@ _TAG = wording("tag")
 _STATEMENT = wording("statement")
 _YES = re.compile(r"(?:yes|yep|yeah|sure|sim)\b", re.IGNORECASE)
 """It answers a question, in which most of what is meant stands."""
-_REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
+_REASON = re.compile(r"\b(?:because|since|so that|otherwise|given (?:that|the|our|how)|porque|já que)\b", re.IGNORECASE)
 _IS_DONE_SO = re.compile(r"\b(?:is|are) (?:\w+ )?\w+(?:ed|en)\b[^,;]*, not\b", re.IGNORECASE)
 _STANDS = wording("stands")
 _GENERAL = wording("general")
@@ -65,7 +70,7 @@ _SETTLES = wording("settles")
 _SUPPOSES = wording("supposes")
 _WISH = wording("wish")
 _OURS = wording("ours")
-_FORBIDS = re.compile(r"\b(?:don'?t|do not|n[ãa]o)\b|^(?:please )?(?:no|avoid|stop)\b", re.IGNORECASE)
+_FORBIDS = re.compile(r"(?<!\byou )\b(?:don'?t|do not|n[ãa]o)\b|^(?:please )?(?:no|avoid|stop)\b", re.IGNORECASE)
 """Beside a request or a question it says how far the work at hand may go, unless it is specific."""
 _SPECIFIC = 5
 """So many things a wish names which is more than a limit of the work at hand (`don't write code`)."""
@@ -105,6 +110,9 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
     if before and (chosen := tuple(_answers(episode.asked, before))):
         yield from chosen
         return
+    for claim, has_told in stated_again(episode, before) if before else ():
+        if has_told:
+            yield Candidate(Sort.REPEATED, Role.USER, cut(claim), (episode.asked.number,), quote=claim)
     blocks, pasted = own_words(episode.asked), pasted_blocks(episode.asked)
     for section in dict.fromkeys(block.section for block in blocks):
         if listed := sort_of_section(section.rstrip(":")):
@@ -156,22 +164,25 @@ def objects(turn: Turn) -> bool:
     )
 
 
-def stated_again(episode: Episode, before: Episode) -> Iterator[tuple[int, str]]:
-    """Yields the turn and what the person states behind an objection or behind words that they have said it before. It need not
-    be general, as notes must be; but a bare "no" may answer a question of the agent's."""
+def stated_again(episode: Episode, before: Episode) -> Iterator[tuple[str, bool]]:
+    """Yields what the person states behind an objection or behind words that they have said it before, and whether they say that they
+    have told the agent so. It need not be general; but a bare "no" may answer a question of the agent's."""
     if (asked := episode.asked) is None:
         return
     is_answer = before.closing is not None and is_question(before.closing.text.rstrip())
     for block in (each for each in own_words(asked)[:2] if each not in pasted_blocks(asked)):
-        objected = False
+        waits = ""
         for sentence in sentences_of(block.text):
             led = _TELLS_AGAIN.match(sentence) or (None if is_answer else _OBJECTS.match(sentence))
-            claim = sentence[led.end() :] if led else sentence if objected else ""
-            objected = led is not None and not claim
+            lead = led[0] if led else waits
+            claim = sentence[led.end() :] if led else sentence if waits else ""
+            waits = lead if led and not claim else ""
             doubt = is_quiet(claim) or is_anaphoric(claim) or _OF_NOW.search(claim) or not is_balanced(claim)
             if says_enough(claim, 2) and not doubt:
                 told = f"The {claim}" if _BEGINS_WITH_A_NOUN.match(claim) else claim
-                yield from () if any(shows(each, told) for each in _NOT_STATED) else ((asked.number, cut(claim)),)
+                if not any(shows(each, told) for each in _NOT_STATED):
+                    is_order = lead.rstrip().endswith(" to") and not _is_general(claim)
+                    yield claim, _TOLD_BEFORE.search(lead) is not None and not is_order
 
 
 def request_of(turn: Turn) -> str:
@@ -236,7 +247,10 @@ def _in_paragraph(
     sentences: tuple[str, ...], episode: Episode, before: Episode | None, *, asks: bool
 ) -> Iterator[Candidate]:
     """The candidates in a paragraph. Neighbours of one sort are one note, and so are a rule and the request to record it."""
-    sentences = tuple(_HESITATES.sub("", each) for each in sentences)
+    sentences = tuple(
+        each[led.end() :] if (led := _TELLS_AGAIN.match(each)) and each[led.end() :] else _HESITATES.sub("", each)
+        for each in sentences
+    )
     quoted = within_quotes(sentences)
     held: Candidate | None = None
     for position, sentence in enumerate(sentences):

@@ -26,6 +26,7 @@ class Sort(StrEnum):
     REMEMBER = "remember"  # the person asks that it be remembered
     CORRECTION = "correction"  # the person corrects what the agent said or did
     PREFERENCE = "preference"  # the person says how they want work to be done
+    REPEATED = "repeated"  # the person says that they have said it before
     CONVENTION = "convention"  # the person says how it is done here
     ROUTINE = "routine"  # the person names a step of their routine as part of a request: `…, then run make lint`
     DECISION = "decision"  # somebody decided
