@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,32 @@ def test_a_project_becomes_proposals_with_their_sources_once(memory: Memory) -> 
     assert (again["created"], again["updated"], again["known"], again["run"]) == ([], [], 9, None)
     assert memory("undo").code == 0
     assert notes(memory) == {}
+
+
+def test_what_says_nothing_about_the_project_is_passed_over(memory: Memory) -> None:
+    logo = (
+        '<p>\n  <img\n    src="https://x.example/logo.png"\n    alt="A logo. For any shell and for all."\n  />\n</p>\n'
+    )
+    texts = {
+        "README.md": f"# lamp\n{logo}\nThis repo was made with love in all of our nights.\n\nA service that drives the hall lamp.\n",
+        "libs/bulb/README.md": "# bulb\n\nThis library was generated with [Nx](https://nx.dev).\n\nRun `nx test bulb` to execute its tests.\n",
+        "CONTRIBUTING.md": "Should you break the container, you must not worry about it.\n",
+        "Makefile": "# ------\ntest:\n\tpytest\n",
+    }
+    # What first looks like two groups is one.
+    hall, roof = ["a/door.yml", "a/hall.yml"], ["b/roof.tf", "b/tile.tf"]
+    history = [hall, roof, *[[*hall, *roof]] * 8, *[["c.js"]] * 60]
+    texts |= dict.fromkeys(chain.from_iterable(history), "1")
+    project = checkout(memory.home / "lamp", texts, (("fix: it", each) for each in history))
+    memory("bootstrap", cwd=project)
+    assert set(notes(memory)) >= {"lamp: A service that drives the hall lamp"}
+    assert {title.split(" of ")[0] for title in notes(memory)}.isdisjoint(
+        {"Directories", "Rules for contributions to lamp"}
+    )
+    assert (
+        "`a/door.yml`, `a/hall.yml`, `b/roof.tf`, `b/tile.tf`\n" in notes(memory)["Files of lamp that change together"]
+    )
+    assert notes(memory)["How lamp is built, tested and checked"] == "`make test`\n\nSources: Makefile:2"
 
 
 def test_what_moved_is_known_and_what_was_rejected_stays_so(memory: Memory) -> None:

@@ -214,13 +214,14 @@ def _identity(of: Checkout) -> Lines:
 
 def _prose(text: str) -> str:
     """Returns the first paragraph that says something: no badges, pictures, headings, quotes."""
-    aside = r"(?s)<!--.*?-->|<(?!http)[^>\n]+>|\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\]\([^)]*\))?|(?m:^[^\n]+\n[=-]{3,}$)"
+    aside = r"(?s)<!--.*?-->|</?(?!http)[a-zA-Z][^<>]*>|\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\]\([^)]*\))?|(?m:^[^\n]+\n[=-]{3,}$)"
     marks = re.compile(r"(?m)^[ \t]*([#>|=*:.-]|\[.*?\]:).*$|\[([^\]]*)\](\([^)]*\)|\[[^\]]*\])?")
     parts = re.split(r"\n\s*\n", re.sub(aside, "", "\n".join(prose_lines(text[:10_000]))))
     plain = (" ".join(marks.sub(r"\2", each).split()) for each in parts)
-    return next((each for each in plain if len(each.split()) >= 6 and "." in each), "")
+    return next((each for each in plain if len(each.split()) >= 6 and "." in each and not _FILLER.search(each)), "")
 
 
+_FILLER = re.compile(r"(?i)\b(made|generated|bootstrapped) (with|by|using)\b|\bsponsor|^run(ning)?\b")
 _USEFUL = re.compile(
     r"(?i)(?:^|[:_.-])(build|bench|check|ci|codegen|coverage|dev|docs?|e2e|fix|fmt|format|gen\w*|lint|migrate|release|run|"
     r"serve|setup|start|tests?|type\w*|verify|vet|watch)(?![a-z])"
@@ -252,7 +253,7 @@ def _commands(of: Checkout) -> Lines:
         found.append((word, f"{npm} run {word}", f"`{one_line(str(script), 80)}`", "package.json", f'"{word}"'))
     found = [each for each in found if _USEFUL.search(each[0])]
     for _, command, meaning, name, part in sorted(found, key=lambda each: not each[0].isalpha())[:12]:
-        yield f"`{command}`{meaning and f': {meaning}'}", of.at(name, part)
+        yield f"`{command}`{f': {meaning}' if re.search('[a-zA-Z]', meaning) else ''}", of.at(name, part)
     for name in of.named(_CI):
         checks = [each for each in _STEP.findall(of.text(name)) if _CHECKS.search(each) and not _NO_CHECK.search(each)]
         ran = checks or re.findall(r"(?m)^ *- id: *(\S+)", of.text(name))
@@ -263,7 +264,9 @@ def _commands(of: Checkout) -> Lines:
 _RULE = re.compile(
     r"(?i)\b(must|never|always|requires?|should|avoid|prefer|deve[mr]?|nunca|sempre)\b|^(please )?do(n['’]t| not)"
 )
-_COURTESY = re.compile(r"(?i)^\W*(?-i:[a-z0-9`])|\b(thanks?|welcome|conduct|questions?|help|feel free|you should be)\b")
+_COURTESY = re.compile(
+    r"(?i)^\W*(?-i:[a-z0-9`])|^\W*should\b|\b(thanks?|welcome|conduct|questions?|help|feel free|you should be)\b"
+)
 
 
 def _asked(of: Checkout) -> Lines:
@@ -287,8 +290,9 @@ def _together(of: Checkout) -> Lines:
         )
         if count < 6 or count < 0.7 * max(one, other) or count * len(of.touched) < 4 * one * other or is_obvious:
             continue
-        if near := next((each for each in groups if not each.isdisjoint(pair)), None):
-            near.update(pair)
+        if near := [each for each in groups if not each.isdisjoint(pair)]:
+            near[0].update(pair, *near[1:])
+            groups = [each for each in groups if each not in near[1:]]
         else:
             groups.append(set(pair))
     for names in groups[:6]:
