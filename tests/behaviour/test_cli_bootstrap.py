@@ -111,7 +111,9 @@ def test_what_says_nothing_about_the_project_is_passed_over(memory: Memory) -> N
     hall, roof = ["a/door.yml", "a/hall.yml"], ["b/roof.tf", "b/tile.tf"]
     history = [hall, roof, *[[*hall, *roof]] * 8, *[["c.js"]] * 60]
     texts |= dict.fromkeys(chain.from_iterable(history), "1")
-    project = checkout(memory.home / "lamp", texts, (("fix: it", each) for each in history))
+    project = checkout(
+        memory.home / "lamp", texts, ((f"fix: it {number}", each) for number, each in enumerate(history))
+    )
     memory("bootstrap", cwd=project)
     assert set(notes(memory)) >= {"lamp: A service that drives the hall lamp"}
     assert {title.split(" of ")[0] for title in notes(memory)}.isdisjoint(
