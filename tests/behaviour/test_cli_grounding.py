@@ -481,6 +481,8 @@ def test_a_managed_section_marks_what_is_gone_and_a_hook_what_is_gone_since(
 def test_what_is_gone_for_some_days_waits_for_a_decision(memory: Memory, lamp: Path) -> None:
     id = noted(memory, lamp, "The lamp server starts in `src/a.py`.")
     noted(memory, lamp, "Retries: src/a.py counts what docs/c.md describes.")
+    noted(memory, lamp, "Oil: src/a.py burns what src/new.py buys.")
+    (lamp / "src" / "new.py").write_text("not committed before the note")
     git(lamp, "rm", "-q", "src/a.py")
     committed(lamp)
     assert waiting(memory) == []

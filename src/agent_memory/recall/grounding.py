@@ -608,9 +608,8 @@ def _is_since(facts: _Facts, removal: tuple[str, int], note: Named) -> bool:
 
 
 def is_gone(found: "Iterable[Grounding]") -> bool:
-    """Returns whether a file that the note names is gone, and no other is left. A word that is gone is too little for that."""
-    states = {each.state for each in found if each.state != GONE or each.commit}
-    return GONE in states and not states & {FRESH, CHANGED}
+    """Returns whether all files that the note names are gone. A word that is gone is too little for that."""
+    return {each.state for each in found if each.state != GONE or each.commit} == {GONE}
 
 
 def grounding_mark(found: "Sequence[Grounding]") -> str:
