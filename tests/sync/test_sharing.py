@@ -135,6 +135,12 @@ def test_a_shared_note_reaches_a_teammate_who_trusts_the_checkout(ana: Member, b
         assert "never skip it" in told_of
         assert "the team's" in told_of
     assert bob.everywhere().count("the team's") == 9
+    tiers = [bob.memory(*words, "--json", cwd=bob.checkout).document for words in (("read", id), ("search", "zebra"))]
+    assert (tiers[0]["tier"], tiers[1]["entries"][0]["tier"], "promoted · hot ·" in bob("why", id)) == (
+        "hot",
+        "hot",
+        True,
+    )
     browser = Browser(bob.memory.home, bob.checkout)
     assert "never skip it" in browser.html(f"/notes/{id}")
     browser.close()
@@ -230,7 +236,7 @@ def test_what_is_learnt_of_a_person_stays_at_home(ana: Member) -> None:
         assert private not in said
     assert "> make lint" in said
     assert ana("unshare", id.upper()) == f"Removed {NOTES}/{shared.name}\n"
-    assert not shared.exists()
+    assert not ana.notes.parent.exists(), "nothing of it stays"
     assert id in ana("list")
 
 

@@ -350,10 +350,10 @@ class NotesHere:
 
     @as_result
     def tiers(self) -> TierList:
-        """Returns the store's list; what the team adds and nobody vouches for is warm."""
-        tiers = unwrap(self._own.tiers())
-        added = (id for id, each in self.added.items() if not each.meta.is_vouched_for)
-        return TierList(tiers.hot, (*tiers.warm, *added))
+        """Returns the store's list; what the team adds is hot where the person vouches for it, else warm."""
+        tiers, added = unwrap(self._own.tiers()), self.added
+        hot = tuple(id for id, each in added.items() if each.meta.is_vouched_for)
+        return TierList((*tiers.hot, *hot), (*tiers.warm, *(id for id in added if id not in hot)))
 
     @property
     def added(self) -> Mapping[str, Listed]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from attrs import evolve, frozen
 
@@ -82,7 +83,13 @@ class Sharing:
             known = {id.casefold(): name for name in self._names() if (id := id_in_name(name))}
             if missing := [id for id in ids if id.casefold() not in known]:
                 raise UsageInvalid(f"{missing[0]} is not shared here", f"`ls {TEAM_DIRECTORY}` shows what is.")
-            return self._remove(list(dict.fromkeys(known[id.casefold()] for id in ids)))
+            gone = {known[id.casefold()]: None for id in ids}
+            removed = self._remove(list(gone))
+            if set(known.values()) <= gone.keys():  # the last one
+                self._remove([_ATTRIBUTES])
+                with suppress(OSError):  # something else is in it
+                    os.removedirs(f"{self.files.root}/{TEAM_DIRECTORY}")
+            return removed
 
     @as_result
     def trust(self) -> Team:
