@@ -106,7 +106,7 @@ def _recall(found: Replay) -> str:
         f"Recall: {found.told:,} of {of:,} known corrections told, {found.told / of:.0%}; anything from {low:.0%} to {high:.0%} "
         "is compatible with that."
     )
-    return f"{sentence} This is a small number: it shows that it works, not how well." if of < 30 else sentence
+    return f"{sentence} This is a small number: it shows single cases, no tendency." if of < 30 else sentence
 
 
 def _line(each: Corrected) -> str:
