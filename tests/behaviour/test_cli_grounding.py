@@ -154,10 +154,15 @@ def test_a_file_is_followed_through_several_changes(memory: Memory, lamp: Path) 
     committed(lamp)
     git(lamp, "mv", "b.py", "c.py")
     committed(lamp)
-    assert grounding(memory, lamp, id)["src/a.py"] == "changed c.py"
-    git(lamp, "rm", "-q", "c.py")
+    for old, new in (("docs", "doc"), ("doc", "manual")):
+        git(lamp, "mv", old, new)
+        committed(lamp)
+    found = grounding(memory, lamp, id)
+    assert (found["src/a.py"], found["docs"]) == ("changed c.py", "changed manual")
+    git(lamp, "rm", "-qr", "c.py", "manual")
     committed(lamp)
-    assert grounding(memory, lamp, id)["src/a.py"] == "gone"
+    found = grounding(memory, lamp, id)
+    assert (found["src/a.py"], found["docs"]) == ("gone", "gone")
 
 
 def test_what_git_said_is_asked_once_and_goes_on_from_there(memory: Memory, lamp: Path, home: Path) -> None:

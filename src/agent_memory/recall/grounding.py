@@ -484,7 +484,7 @@ def _follow(
                 del facts.removals[name]
         ends = {new for name in removed if (new := facts.new_name(name))}
         facts.look_up(f"{facts.head}:{each}" for each in ends)
-        names = {each for each in ends - facts.traced if facts.is_absent(each)}
+        names = {each for each in ends if facts.is_absent(each)}
         if not names:
             return
 
