@@ -19,7 +19,9 @@ from places_of_work import git, repository, told
 NOTE = (
     "The lamp server reads src/a.py, retries in `src/b.py:retry`, and and/or src/*.py, /etc/passwd, ../x.py and docs/."
 )
-TEXTS = {"src/a.py": range(40), "src/b.py": range(50, 90), "docs/c.md": range(100, 150)}
+TEXTS = {"src/a.py": range(40), "src/b.py": range(50, 90)} | {
+    f"docs/{name}.md": range(number, number + 50) for name, number in (("c", 100), ("d", 200), ("e", 300))
+}
 
 
 @pytest.fixture
@@ -62,6 +64,11 @@ ALL_FRESH = {"src/a.py": "fresh", "src/b.py": "fresh", "docs": "fresh"}
         (["rm", "-r", "docs"], {"docs": "gone"}),
         (["mv", "src/a.py", "lamp.py"], {"src/a.py": "changed lamp.py"}),
         (["mv", "docs", "doc"], {"docs": "changed doc"}),
+        (["sh", "-c", "mv docs doc; mv doc/e.md ."], {"docs": "changed doc"}),
+        (
+            ["sh", "-c", "mkdir doc; mv docs/c.md doc; mv docs/d.md src; mv docs/e.md .; rmdir docs"],
+            {"docs": "changed"},
+        ),
         (["mv", "src", "lib"], {"src/a.py": "changed lib/a.py", "src/b.py": "changed lib/b.py"}),
     ],
 )

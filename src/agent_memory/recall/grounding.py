@@ -342,16 +342,18 @@ class _Facts:
                     self.renames.setdefault(old, new if redacted_scope(new) == new else "")
 
     def new_name(self, name: str) -> "str | None":
-        """Returns the new name of a file or directory; empty if it is not one, None if nothing was renamed."""
+        """Returns the new name of a file, or of a directory that of most of its files; empty if it is not one, None if nothing
+        was renamed."""
         if name in self.renames:
             return self.renames[name]
         begin = f"{name}/"
-        moved = {
+        moved = [
             new.removesuffix(old[len(name) :]) if new.endswith(old[len(name) :]) else ""
             for old, new in self.renames.items()
             if old.startswith(begin)
-        }
-        return None if not moved else next(iter(moved)) if len(moved) == 1 else ""
+        ]
+        most = max(set(moved), key=moved.count, default=None)
+        return most if most is None or 2 * moved.count(most) > len(moved) else ""
 
 
 def look_at(
