@@ -658,6 +658,32 @@ def test_what_sub_agents_of_claude_code_know_is_found(memory: Memory) -> None:
     assert memory("import", "claude", "--yes", "--json", cwd=project).document["known"] == 2
 
 
+@pytest.mark.parametrize(
+    ("source", "within"),
+    [
+        ("claude", ".claude"),
+        ("claude", ".claude/projects"),
+        ("claude-mem", ".claude-mem"),
+        ("codex", ".codex"),
+        ("mem0", ".mem0"),
+        ("letta", ".letta"),
+        ("cursor-rules", "lamp"),
+        ("cursor-rules", "lamp/.cursor"),
+        ("memory-bank", "lamp"),
+        ("inosx", "lamp"),
+        ("agent-memory-store", "lamp"),
+    ],
+)
+def test_the_directory_around_a_memory_names_it_too(memory: Memory, source: str, within: str) -> None:
+    for backup in (memory.home, memory.home / "backup"):
+        project = memory.work_tree() if backup == memory.home else backup / "lamp"
+        MAKERS[source][0](backup, project)
+        files(backup / within, {"CLAUDE.md": "Use tabs.\n", "README.md": "Not this.\n"})
+        done = memory("import", source, str(backup / within), "--scope", "global", "--dry-run", "--json").document
+        assert [each["title"] for each in done["created"]], done
+        assert {"Use tabs.", "Not this.", "CLAUDE", "README"}.isdisjoint(each["title"] for each in done["created"])
+
+
 def test_those_on_this_machine_are_found(memory: Memory) -> None:
     claude(memory.home, memory.work_tree())
     mem0(memory.home, memory.work_tree("other"))

@@ -27,7 +27,9 @@ from agent_memory.text.plain_text import counted, sentence
 
 def configure_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", nargs="?", choices=list(SOURCES), help=", ".join(SOURCES))
-    parser.add_argument("path", metavar="PATH", nargs="?", help="where it is; default: where it usually is")
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", help="where it is, or a directory around it; default: where it usually is"
+    )
     add_flag(parser, "--find", "list the memories that are on this machine")
     add_flag(parser, "--dry-run", "print the new notes as a diff and write nothing")
     add_flag(parser, "--yes", "do not ask")
@@ -87,7 +89,8 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
     name = arguments.source
     if name is None:
         raise UsageInvalid("Say which memory to import", "`memory import --find` lists those on this machine.")
-    paths = there[name] if arguments.path is None else [os.path.abspath(arguments.path)]
+    path = arguments.path and os.path.abspath(arguments.path)
+    paths = memory.importing.below(name, path, machine) if path else there[name]
     if not paths:
         raise UsageInvalid(f"No memory of {name} was found on this machine", f"`memory import {name} PATH` names it.")
     scope = None if arguments.scope is None else scope_of(arguments.scope, memory.scope_on_arrival())

@@ -7,10 +7,12 @@ changed here.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from pathlib import PurePath
 
 from attrs import evolve, frozen
 
@@ -149,6 +151,15 @@ class Importing:
     def found(machine: Machine) -> dict[str, list[str]]:
         """Returns the paths of the memories that lie where one usually does, by source."""
         return {name: list(dict.fromkeys(filter(exists, each.find(machine)))) for name, each in SOURCES.items()}
+
+    @staticmethod
+    def below(source: str, path: str, machine: Machine) -> list[str]:
+        """Returns the memories that lie in a directory as they usually do in a home or a project, of which it may be a
+        part or a copy; the path itself where there are none."""
+        homes = (path, *map(str, PurePath(path).parents)) if os.path.isdir(path) else ()
+        places = (machine, *(Machine(each, {}, each) for each in homes))
+        usual = (each for place in places for each in SOURCES[source].find(place) if each.startswith(f"{path}/"))
+        return list(dict.fromkeys(filter(exists, usual))) or [path]
 
     @as_result
     def run(

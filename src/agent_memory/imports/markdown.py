@@ -262,17 +262,12 @@ def _entries(each: Document, agent: str, kind: Kind, place: str) -> Iterator[Fou
         )  # fmt: skip
 
 
-def _inosx_at(path: str, machine: Machine) -> Iterator[Found]:
-    within = f"{path}/.memory"
-    return keyed(_read_inosx)(within if os.path.isdir(within) else path, machine)
-
-
 def _find_inosx(machine: Machine) -> list[str]:
     named = machine.environ.get("AGENT_MEMORY_DIR")
     return [named] if named else machine.beside(".memory")
 
 
-INOSX = Source("@inosx/agent-memory", _inosx_at, _find_inosx)
+INOSX = Source("@inosx/agent-memory", keyed(_read_inosx), _find_inosx)
 
 # -- CursorClaw -------------------------------------------------------------------------------------------------------
 

@@ -263,8 +263,6 @@ def _find_chunks(machine: Machine) -> list[str]:
 
 def _read_chunks(path: str, machine: Machine) -> Iterator[Found]:
     """Reads its database; before it had one, a file a chunk."""
-    if os.path.isdir(f"{path}/.agent-memory-store"):
-        path = f"{path}/.agent-memory-store"
     store = path if path.endswith(".db") else f"{path}/store.db"
     place = os.path.dirname(os.path.dirname(store))
     if os.path.exists(store):
