@@ -104,6 +104,7 @@ def test_what_says_nothing_about_the_project_is_passed_over(memory: Memory) -> N
     texts = {
         "README.md": f"# lamp\n{logo}\nThis repo was made with love in all of our nights.\n\nA service that drives the hall lamp.\n",
         "libs/bulb/README.md": "# bulb\n\nThis library was generated with [Nx](https://nx.dev).\n\nRun `nx test bulb` to execute its tests.\n",
+        "libs/pump/README.md": "For more information on this please go to http://pump.example/.\n",
         "CONTRIBUTING.md": "Should you break the container, you must not worry about it.\n",
         "Makefile": "# ------\ntest:\n\tpytest\n",
     }
@@ -111,11 +112,12 @@ def test_what_says_nothing_about_the_project_is_passed_over(memory: Memory) -> N
     hall, roof = ["a/door.yml", "a/hall.yml"], ["b/roof.tf", "b/tile.tf"]
     history = [hall, roof, *[[*hall, *roof]] * 8, *[["c.js"]] * 60]
     texts |= dict.fromkeys(chain.from_iterable(history), "1")
-    project = checkout(
-        memory.home / "lamp", texts, ((f"fix: it {number}", each) for number, each in enumerate(history))
-    )
+    taken_back = ('Revert "feat: dim"\n\n* Revert "feat: dim the lamp in the hall at night (#12)"', ["d.js"])
+    fixes = [(f"fix: it {number}", each) for number, each in enumerate(history)]
+    project = checkout(memory.home / "lamp", texts, [*fixes, taken_back])
     memory("bootstrap", cwd=project)
     assert set(notes(memory)) >= {"lamp: A service that drives the hall lamp"}
+    assert not any("was reverted" in title for title in notes(memory))
     assert {title.split(" of ")[0] for title in notes(memory)}.isdisjoint(
         {"Directories", "Rules for contributions to lamp"}
     )

@@ -221,7 +221,9 @@ def _prose(text: str) -> str:
     return next((each for each in plain if len(each.split()) >= 6 and "." in each and not _FILLER.search(each)), "")
 
 
-_FILLER = re.compile(r"(?i)\b(made|generated|bootstrapped) (with|by|using)\b|\bsponsor|^run(ning)?\b")
+_FILLER = re.compile(
+    r"(?i)\b(made|generated|bootstrapped) (with|by|using)\b|\bsponsor|^(run(ning)?|for more information)\b"
+)
 _USEFUL = re.compile(
     r"(?i)(?:^|[:_.-])(build|bench|check|ci|codegen|coverage|dev|docs?|e2e|fix|fmt|format|gen\w*|lint|migrate|release|run|"
     r"serve|setup|start|tests?|type\w*|verify|vet|watch)(?![a-z])"
@@ -347,7 +349,7 @@ def _habits(of: Checkout) -> Lines:
 
 def _reason(body: str) -> str:
     """Returns the lines of a commit's body that say why; empty where it says little."""
-    aside = re.compile(r"(?i)\s*((this )?reverts |[\w-]+-by:|change-id:|\(cherry|(\w+: )?https?:\S+$|[#*-]*$)")
+    aside = re.compile(r"(?i)\s*([*-] )?((this )?reverts? |[\w-]+-by:|change-id:|\(cherry|(\w+: )?https?:\S+$|[#*-]*$)")
     reason = " ".join(line.strip() for line in body.split("\n") if not aside.match(line))
     return reason if len(reason.split()) >= 6 else ""
 
