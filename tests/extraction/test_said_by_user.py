@@ -105,6 +105,46 @@ def test_how_it_is_here_is_kept_whatever_is_asked_beside_it(said: str) -> None:
     assert note.kind is Kind.CONVENTION
 
 
+@pytest.mark.parametrize(
+    ("heading", "items"),
+    [
+        (
+            "Never",
+            ("Edit the generated client of the printer by hand.", "Run the migrations on the database of production."),
+        ),
+        ("You may not, without my permission", ("install dependencies;", "make commits.")),
+        ("Você não pode, sem minha autorização", ("instalar dependências;", "fazer commits.")),
+    ],
+)
+def test_what_must_not_be_stays_under_its_heading(heading: str, items: tuple[str, ...]) -> None:
+    listed = "\n".join(f"- {item}" for item in items)
+    (note,) = notes(*ANSWERED, *work_on(f"Add the page.\n\n{heading}:\n{listed}", "Done."))
+    assert note.title == f"{heading}: {items[0].rstrip('.;')}"
+    assert note.body.endswith("\n> ".join((f"{heading}:", *items)))
+
+
+@pytest.mark.parametrize("heading", ["Do not", "Don't"])
+def test_how_far_the_work_at_hand_may_go_is_no_convention(heading: str) -> None:
+    listed = "- Change the files of the shop.\n- Write the code of the page yet."
+    assert notes(*ANSWERED, *work_on(f"Plan the page.\n\n{heading}:\n{listed}", "Done.")) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("use uv as the package manager", "Use uv as the package manager"),
+        ("From this point on, treat docs/spec.md as the source.", "Treat docs/spec.md as the source"),
+        (
+            "A partir deste momento, considera docs/ a fonte oficial do projeto.",
+            "Considera docs/ a fonte oficial do projeto",
+        ),
+    ],
+)
+def test_what_holds_from_a_message_on_is_kept_though_it_was_done(said: str, title: str) -> None:
+    (note,) = notes(*ANSWERED, *work_on(said, "Done."))
+    assert note.title == title
+
+
 def test_a_better_way_with_its_reason_is_decided_however_politely_it_is_said() -> None:
     said = "given the privacy focus of the shop, I think it's better not to store names in local storage."
     assert notes(*ANSWERED, *work_on(said, "Done."))[0].kind is Kind.DECISION

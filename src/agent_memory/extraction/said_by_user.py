@@ -45,7 +45,7 @@ from agent_memory.extraction.text import (
     wording,
 )
 from agent_memory.session.history import Role, Turn
-from agent_memory.text.salience import content_terms, is_directive
+from agent_memory.text.salience import content_terms, is_directive, is_negated
 
 _OBJECTS, _TELLS_AGAIN = wording("objects"), wording("tells_again")
 _REJECTED = wording("rejected")
@@ -202,7 +202,13 @@ def request_of(turn: Turn) -> str:
 
 
 def _listed(sort: Sort, heading: str, items: Sequence[str], asked: Turn) -> Iterator[Candidate]:
-    """The items of a list that the person gave which state something: a note each, or one where all make up a title."""
+    """The items of a list that the person gave which state something: a note each, or one where all make up a title. Those of what must
+    not be stay together under their heading: without it they would say the opposite."""
+    if is_negated(heading):
+        if items := [item for item in items if not item.endswith("?")]:
+            claim = f"{heading}: {items[0].rstrip('.;')}"
+            yield Candidate(sort, Role.USER, cut(claim), (asked.number,), quote="\n".join((f"{heading}:", *items)))
+        return
     told = [item for item in items if says_enough(item) and _states(sort, item)]
     whole = f"{heading}: {'; '.join(item.rstrip('.') for item in told)}"
     if len(told) > 1 and len(whole) <= LONGEST_TITLE_CHARS:
