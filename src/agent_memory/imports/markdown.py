@@ -276,7 +276,11 @@ _SUMMARIES = ("turn-summary", "compaction", "heartbeat")
 
 
 def _read_cursorclaw(path: str, machine: Machine) -> Iterator[Found]:
-    need(os.path.isfile(f"{path}/MEMORY.md") or os.path.isdir(f"{path}/memory"), path, "there is no MEMORY.md")
+    need(
+        os.path.isfile(f"{path}/MEMORY.md") or os.path.isdir(f"{path}/memory"),
+        path,
+        "it is no directory with a MEMORY.md",
+    )
     seen = set[tuple[str, str]]()
     for each in documents(path, depth=1):
         is_record = isinstance(each, Document) and (each.name.startswith("memory/") or "/" not in each.name)
