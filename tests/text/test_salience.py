@@ -249,6 +249,7 @@ def test_plain_text_has_the_words_that_it_has_beside_any_other(text: str) -> Non
         "Connect to the host first",
         "Securely erase the old keys.",
         "Conecte ao servidor antes",
+        "It is full, and wipe the disk",
         "The name must be a string",
         "Migrations may not be squashed.",
         "Agents may not run the suite.",
