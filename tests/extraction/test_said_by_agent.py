@@ -137,6 +137,7 @@ def test_an_explanation_is_a_fact_of_low_importance() -> None:
         # Of this very moment.
         f"Added the table.\n\n{MANY_FILES}\n\n`npm.cmd run build` passes.",
         f"Pushed. Netlify will deploy it again in ~2 min.\n\n{MANY_FILES}",
+        f"Verification: `npm run build` passes.\n\n{MANY_FILES}",
         f"Bead `cart-7` is closed.\n\n{MANY_FILES}", f"PR merge state is `CLEAN`.\n\n{MANY_FILES}",
         f"SHOP-12 is reviewed, tested, marked Done and reported to `ana`.\n\n{MANY_FILES}",
         # Where something is, and what is to be made.

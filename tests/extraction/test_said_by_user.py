@@ -241,6 +241,24 @@ def test_an_option_that_was_never_offered_makes_no_note() -> None:
             ],
         ),
         ("Should a guest be able to merge two carts?", "Yes", ["Should a guest be able to merge two carts? Yes"]),
+        (
+            "How should 'Shared with me' appear in the shop?",
+            "As a section of its own",
+            ["How should 'Shared with me' appear in the shop? As a section of its own"],
+        ),
+        (
+            "Which database holds the carts of guests?",
+            "Postgres",
+            ["Which database holds the carts of guests? Postgres"],
+        ),
+        (
+            "O `model.sql` fica na raiz do repositório — o que fazer com ele daqui para a frente?",
+            "Manter só como referência (Recomendado)",
+            [
+                "O `model.sql` fica na raiz do repositório — o que fazer com ele daqui para a frente? Manter só como referência"
+            ],
+        ),
+        ("How would you like to mend the lint error?", "Add a comment", []),
         ("Should a guest be able to merge two carts?", "You decide", []),
         ("Should a guest be able to merge two carts?", "what would that cost us?", []),
         ("More questions about the carts of guests, or move to the totals?", "Next area", []),
@@ -257,6 +275,16 @@ def test_an_answer_to_a_question_about_the_thing_is_a_decision(question: str, an
     found = notes(*said)
     assert [note.title for note in found] == titles
     assert not any("had asked" in note.body for note in found)
+
+
+def test_of_a_question_with_its_explanation_the_question_is_told() -> None:
+    asks = "What stack does the server run on? It decides the tests and the CI. (TypeScript on Node | Go)"
+    told = (
+        f'"{asks.partition(" (")[0]}"="TypeScript on Node (Recommended)", "Who is the shop for?"="Guests of the fair"'
+    )
+    said = answered(f"{asks}; Who is the shop for?", "TypeScript on Node (Recommended)\nGuests of the fair", told)
+    found = [note.title for note in notes(user("Plan the shop."), *said, agent("Noted."))]
+    assert found == ["What stack does the server run on? TypeScript on Node"]
 
 
 def test_answers_that_came_in_another_order_than_the_questions_make_no_note() -> None:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.notes import Candidate, Support
+from agent_memory.extraction.notes import Candidate, Support, names_a_technology
 from agent_memory.extraction.session import (
     Episode,
     chosen_option,
@@ -83,9 +83,13 @@ _RECORDS = wording("records")
 _POINTS = wording("points")
 _EMPTY = content_terms("best better good great perfect honest unbiased quality answer work job all everything default")
 """Words of praise and of any work, which name nothing that a later reader could look for."""
-_OF_THE_THING = wording("of_the_thing")
+_OF_THE_WORK = wording("of_the_work")
 _LEAVES_IT = wording("leaves_it")
 _OFFERED = re.compile(r"\? \(.*?\)(?=; |$)")
+_PAIR = re.compile(r'"((?:(?!"=").)+)"="(.+?)"(?=[,. ]|$)', re.DOTALL)
+"""A question and its answer, as Claude Code and opencode tell the agent."""
+_IN_QUOTES = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"|`[^`]+`")
+_RECOMMENDED = re.compile(r" \((?:recommended|recomendad[oa])\)", re.IGNORECASE)
 """The answers on offer, behind each question of a call."""
 _LABEL_CHARS = 80
 """So long a choice is; what is longer is an explanation, and is read like any other message."""
@@ -134,17 +138,15 @@ def _answers(asked: Turn, before: Episode) -> Iterator[Candidate]:
         return
     calls = [call.brief for turn in before.work for call in turn.tool_calls if is_question_tool(call.name)]
     bare = _OFFERED.sub("?", calls[-1]) if calls else ""
-    questions, answers = re.split(r"(?<=\?); ", bare), asked.text.split("\n")
-    if len(questions) != len(answers) or not all(answer in answered.text for answer in answers):
-        return
-    for asks, answer in zip(questions, (answer.removesuffix(" (Recommended)") for answer in answers), strict=True):
+    is_alone = "?; " not in bare and asked.text in answered.text  # else nobody knows which answer is to which question
+    for asks, said in _PAIR.findall(answered.text) or ([(bare, asked.text)] if is_alone else []):
+        answer = _RECOMMENDED.sub("", said)
         question = next((each for each in reversed(sentences_of(asks)) if each.endswith("?")), "")
-        if len(questions) > 1 and f'{asks}"="{answer}' not in answered.text:
-            continue  # some tools give the answers in another order
         unclear = _LEAVES_IT.match(answer) or shows(Signal.UNSURE, answer) or shows(Signal.REQUEST, question)
         if (
-            unclear
-            or not _OF_THE_THING.match(question)
+            said not in asked.text
+            or (unclear and not names_a_technology(answer))
+            or _OF_THE_WORK.search(_IN_QUOTES.sub("x", question))
             or len(answer) > _LABEL_CHARS
             or is_anaphoric(question)
             or not says_enough(question)
