@@ -66,10 +66,12 @@ class Sharing:
             texts = {path: render_note(each) for path, each in files.items()}
             if _ATTRIBUTES not in names:
                 texts = {f"{TEAM_DIRECTORY}/{_ATTRIBUTES}": f"*.md {MERGED_BY}\n", **texts}
+            directories = (os.path.dirname(TEAM_DIRECTORY), TEAM_DIRECTORY)
+            made = [each for each in directories if not os.path.lexists(f"{self.files.root}/{each}")]
             for path, text in texts.items():
                 write_text(self.files.root, path, text)
             with as_store_io("write", self.files.root):
-                for path in (os.path.dirname(TEAM_DIRECTORY), TEAM_DIRECTORY, *texts):
+                for path in (*made, *texts):
                     share_like_parent(f"{self.files.root}/{path}")
             self._remove([name for name in names if name.startswith(TEMPORARY_PREFIX)])
         self._teach_git()
