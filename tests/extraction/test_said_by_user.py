@@ -38,6 +38,42 @@ def test_what_the_person_asks_to_remember_is_kept_as_important(said: str, title:
 
 
 @pytest.mark.parametrize(
+    ("said", "titles"),
+    [
+        (
+            "Remember this:\n- the staging server is fjord-2\n- deploys go out on Tuesdays only",
+            ["The staging server is fjord-2", "Deploys go out on Tuesdays only"],
+        ),
+        (
+            "Please remember the following:\n\n1. The staging server is fjord-2.\n2. Deploys go out on Tuesdays.",
+            ["The staging server is fjord-2", "Deploys go out on Tuesdays"],
+        ),
+        (
+            "From now on:\n- no emojis in commits\n- lint before each commit",
+            ["No emojis in commits", "Lint before each commit"],
+        ),
+        (
+            "Note for later:\n- the printer has no sandbox\n- its key expires",
+            ["The printer has no sandbox; its key expires"],
+        ),
+        (
+            "Remember how to run the tests:\n\n```sh\nmake test ARGS=-x\n```\n\nThanks!",
+            ["Run the tests: make test ARGS=-x"],
+        ),
+        (
+            "We’re in the shop, so for future reference this is the command to run:\n\npnpm --filter @acme/shop dev",
+            ["The command to run: pnpm --filter @acme/shop dev"],
+        ),
+        ("Keep in mind:\nThe API of the printer\nhas no sandbox.", ["The API of the printer has no sandbox"]),
+        ("Lembra-te disto:\n- o servidor de testes é o fjord-2", ["O servidor de testes é o fjord-2"]),
+        ("Remember this:\n\n> always run the installer of the page", []),
+    ],
+)
+def test_what_stands_below_a_line_that_asks_to_remember_it_is_kept(said: str, titles: list[str]) -> None:
+    assert [note.title for note in notes(*ANSWERED, *work_on(said, "Done."))] == titles
+
+
+@pytest.mark.parametrize(
     ("said", "title"),
     [
         ("No, use Redis streams instead of a cron job.", "Use Redis streams instead of a cron job"),

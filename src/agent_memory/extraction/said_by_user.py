@@ -22,9 +22,11 @@ from agent_memory.extraction.session import (
     within_quotes,
 )
 from agent_memory.extraction.text import (
+    FENCE,
     LONGEST_TITLE_CHARS,
     MAX_CHARS,
     SENTENCE_CHARS,
+    Block,
     Hit,
     Signal,
     Sort,
@@ -88,6 +90,8 @@ _LEAVES_IT = wording("leaves_it")
 _OFFERED = re.compile(r"\? \(.*?\)(?=; |$)")
 _PAIR = re.compile(r'"((?:(?!"=").)+)"="(.+?)"(?=[,. ]|$)', re.DOTALL)
 """A question and its answer, as Claude Code and opencode tell the agent."""
+_FENCE_OR_NOTHING = re.compile(r"\s*(?:(?:```|~~~)\w*\n)?")
+_MARK = re.compile(r"(?:[-*+•–]|\(?\d{1,2}[.)])\s+")
 _IN_QUOTES = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"|`[^`]+`")
 _RECOMMENDED = re.compile(r" \((?:recommended|recomendad[oa])\)", re.IGNORECASE)
 """The answers on offer, behind each question of a call."""
@@ -122,6 +126,7 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
         if listed := sort_of_section(section.rstrip(":")):
             items = [block.text for block in blocks if block.section == section]
             yield from _listed(listed, section.rstrip(":"), items, episode.asked)
+    yield from _asked_to_remember(blocks, episode, before)
     sentences = [sentence for block in blocks for sentence in sentences_of(block.text)]
     asks = any(is_question(each) or shows(Signal.REQUEST, each) or _ASKS.match(each) for each in sentences)
     for block in blocks:
@@ -129,6 +134,29 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
             continue
         found = _in_paragraph(sentences_of(block.text), episode, before, asks=asks)
         yield from (one for one in found if block not in pasted or one.sort in (Sort.REMEMBER, Sort.CONVENTION))
+
+
+def _asked_to_remember(blocks: Sequence[Block], episode: Episode, before: Episode | None) -> Iterator[Candidate]:
+    """What stands below a line that asks to remember it: a note for each item of a list, or one for the paragraph or the code."""
+
+    def found(statement: str, quote: str) -> Candidate | None:
+        one = _candidate(_Said(episode, before, statement, "", asks=False), is_answer=False)
+        return evolve(one, quote=quote) if one and one.sort is Sort.REMEMBER else None
+
+    said = episode.asked.text.replace("\u2019", "'") if episode.asked else ""
+    for block in blocks:
+        if not block.text.endswith(":"):
+            continue
+        lead = sentences_of(block.text)[-1]
+        below = _FENCE_OR_NOTHING.sub("", said.partition(lead)[2], count=1).split("\n\n")[0].split("\n")
+        lines = [line.strip() for line in below if line.strip() and not (FENCE.match(line) or line.lstrip()[0] in ">|")]
+        items = [each.text for each in blocks if each.section == block.text]
+        items = items or [_MARK.sub("", line) for line in lines if _MARK.match(line)] or [" ".join(lines)][: len(lines)]
+        notes = [found(f"{lead} {item}", f"{lead}\n{item}") for item in items]
+        if all(notes):
+            yield from filter(None, notes)
+        elif whole := found(f"{lead} {'; '.join(items)}", "\n".join((lead, *items))):
+            yield whole
 
 
 def _answers(asked: Turn, before: Episode) -> Iterator[Candidate]:
@@ -304,7 +332,7 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
     if answering and _YES.match(sentence) and len(content_terms(hit.said)) < _MANY_WORDS:
         return None
     if hit.shows is Sort.REMEMBER:
-        if (asks and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said):
+        if sentence.endswith(":") or (asks and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said):
             return None
         lasts = _is_general(sentence) or any(each.shows in _STANDING for each in user_hits(hit.said))
         if said.asks and _HEEDS.search(sentence) and not lasts:
