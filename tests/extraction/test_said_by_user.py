@@ -38,6 +38,43 @@ def test_what_the_person_asks_to_remember_is_kept_as_important(said: str, title:
 
 
 @pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("add to your memory that the VPN is needed for deploys", "The VPN is needed for deploys"),
+        ("update your memory: the tests need docker", "The tests need docker"),
+        ("make a note: the VPN is needed for deploys", "The VPN is needed for deploys"),
+        ("fyi the staging database is wiped on sundays", "The staging database is wiped on sundays"),
+        ("you should know that the tests need docker", "The tests need docker"),
+        ("IMPORTANT: the tests need docker", "The tests need docker"),
+        ("My preference is tabs over spaces", "My preference is tabs over spaces"),
+        ("please answer in German", "Answer in German"),
+        ("when you commit, sign off", "When you commit, sign off"),
+        ("stop adding comments to the code", "Stop adding comments to the code"),
+        ("don't mock the database in tests", "Don't mock the database in tests"),
+        ("the convention here is tabs", "The convention here is tabs"),
+        ("our API keys live in 1Password", "Our API keys live in 1Password"),
+    ],
+)
+def test_a_message_that_says_one_thing_for_good_is_kept_though_it_was_followed_at_once(said: str, title: str) -> None:
+    (note,) = notes(*ANSWERED, *work_on(said, "Done."))
+    assert note.title == title
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "fix the page. important: keep the table",
+        "when you finish, push it",
+        "don't push yet",
+        "stop the server",
+        "don't commit",
+    ],
+)
+def test_a_message_that_only_goes_on_with_the_work_makes_no_note(said: str) -> None:
+    assert notes(*ANSWERED, *work_on(said, "Done.")) == ()
+
+
+@pytest.mark.parametrize(
     ("said", "titles"),
     [
         (

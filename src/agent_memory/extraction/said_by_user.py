@@ -83,7 +83,7 @@ _CLAUSE_BEFORE = re.compile(r"[-–—;(,+]\s*$|\band\s+$", re.IGNORECASE)
 """It ends where a clause begins that is a preference by itself."""
 _RECORDS = wording("records")
 _POINTS = wording("points")
-_EMPTY = content_terms("best better good great perfect honest unbiased quality answer work job all everything default")
+_EMPTY = content_terms("best better good great perfect honest unbiased quality work job all everything default")
 """Words of praise and of any work, which name nothing that a later reader could look for."""
 _OF_THE_WORK = wording("of_the_work")
 _LEAVES_IT = wording("leaves_it")
@@ -100,6 +100,7 @@ _LABEL_CHARS = 80
 _NOT_STATED = (Signal.REQUEST, Signal.SESSION, Signal.POINTS, Signal.PASSING, Signal.UNSURE, Signal.OBJECTION)
 _OF_NOW, _BEGINS_WITH_A_NOUN = wording("of_now"), wording("begins_with_a_noun")
 _FEW_CHARS = 25
+_LEAD_CHARS = 12
 _MANY_WORDS = 5
 _MOST_ITEMS = 4
 _QUOTE_CHARS = 600
@@ -128,7 +129,11 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
             yield from _listed(listed, section.rstrip(":"), items, episode.asked)
     yield from _asked_to_remember(blocks, episode, before)
     sentences = [sentence for block in blocks for sentence in sentences_of(block.text)]
-    asks = any(is_question(each) or shows(Signal.REQUEST, each) or _ASKS.match(each) for each in sentences)
+    asks = any(
+        is_question(each) or shows(Signal.REQUEST, each) or _ASKS.match(each)
+        for each in sentences
+        if len(each) > SENTENCE_CHARS or not any(hit.shows is Sort.REMEMBER for hit in user_hits(each))
+    )
     for block in blocks:
         if sort_of_section(block.section.rstrip(":")) or _SUPPOSES.search(block.section):
             continue
@@ -274,6 +279,13 @@ class _Said:
         return self.episode.asked.number if self.episode.asked else 0
 
     @property
+    def is_alone(self) -> bool:
+        """Whether it is the whole message, but for a word or two before it: `ok, please`."""
+        return (
+            self.episode.asked is not None and len(self.episode.asked.text.strip()) <= len(self.sentence) + _LEAD_CHARS
+        )
+
+    @property
     def is_request(self) -> bool:
         """Whether anything was asked in the message, or done upon it."""
         return self.asks or self.episode.acted
@@ -376,7 +388,8 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
         forbids = _FORBIDS.search(sentence)
         is_limit = len(content_terms(sentence)) < _SPECIFIC if forbids else _WISH.search(sentence)
-        return not (said.is_request and is_limit)
+        follows = said.is_alone and _FORBIDS.match(sentence)  # what the agent did then was to follow it
+        return not ((said.asks or (said.episode.acted and not follows)) and is_limit)
     return hit.shows is Sort.DECISION and _DECIDED.search(sentence) is not None
 
 
@@ -440,7 +453,9 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Candidate | None:
     few = sort not in _STANDING and len(content_terms(claim)) < _MANY_WORDS
     told = hit.said if sort is Sort.REMEMBER else claim
     points = is_anaphoric(told) or (few and _POINTS.search(_REASON.split(claim)[0]))
-    least = {Sort.WANT: 4, Sort.TASK: 4, Sort.PREFERENCE: 2}.get(sort, 3) + len(content_terms(claim) & _EMPTY)
+    least = {Sort.WANT: 4, Sort.TASK: 4, Sort.PREFERENCE: 2, Sort.CONVENTION: 2}.get(sort, 3) + len(
+        content_terms(claim) & _EMPTY
+    )
     rejected = _REJECTED.search(claim) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
     if sort is Sort.REMEMBER:
         least = 2 if claim.isascii() else 1  # of a script without spaces a sentence is one word
