@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 from attrs import evolve, frozen
 
@@ -88,8 +88,7 @@ _EMPTY = content_terms("best better good great perfect honest unbiased quality w
 _OF_THE_WORK = wording("of_the_work")
 _LEAVES_IT = wording("leaves_it")
 _OFFERED = re.compile(r"\? \(.*?\)(?=; |$)")
-_PAIR = re.compile(r'"((?:(?!"=").)+)"="(.+?)"(?=[,. ]|$)', re.DOTALL)
-"""A question and its answer, as Claude Code and opencode tell the agent."""
+_ASKED, _CHOSEN = re.compile(r'[,:] "'), re.compile(r'(.{1,300}?)"(?=[,. ]|$)', re.DOTALL)
 _FENCE_OR_NOTHING = re.compile(r"\s*(?:(?:```|~~~)\w*\n)?")
 _MARK = re.compile(r"(?:[-*+•–]|\(?\d{1,2}[.)])\s+")
 _IN_QUOTES = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"|`[^`]+`")
@@ -172,7 +171,7 @@ def _answers(asked: Turn, before: Episode) -> Iterator[Candidate]:
     calls = [call.brief for turn in before.work for call in turn.tool_calls if is_question_tool(call.name)]
     bare = _OFFERED.sub("?", calls[-1]) if calls else ""
     is_alone = "?; " not in bare and asked.text in answered.text  # else nobody knows which answer is to which question
-    for asks, said in _PAIR.findall(answered.text) or ([(bare, asked.text)] if is_alone else []):
+    for asks, said in tuple(_pairs(answered.text)) or ([(bare, asked.text)] if is_alone else []):
         answer = _RECOMMENDED.sub("", said)
         question = next((each for each in reversed(sentences_of(asks)) if each.endswith("?")), "")
         unclear = _LEAVES_IT.match(answer) or shows(Signal.UNSURE, answer) or shows(Signal.REQUEST, question)
@@ -187,6 +186,13 @@ def _answers(asked: Turn, before: Episode) -> Iterator[Candidate]:
             continue
         if len(claim := f"{question} {answer}") <= LONGEST_TITLE_CHARS:
             yield Candidate(Sort.DECISION, Role.USER, claim, (answered.number, asked.number), quote=answer)
+
+
+def _pairs(told: str) -> Iterator[tuple[str, str]]:
+    """Yields the questions with their answers, as Claude Code and opencode tell them to the agent: `"Question?"="Answer", …`."""
+    for before, after in pairwise(told.split('"="')):
+        if answer := _CHOSEN.match(after):
+            yield _ASKED.split(before)[-1].lstrip('"'), answer[1]
 
 
 def objects(turn: Turn) -> bool:
