@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 
 from attrs import evolve, frozen
 
@@ -88,7 +88,6 @@ _EMPTY = content_terms("best better good great perfect honest unbiased quality w
 _OF_THE_WORK = wording("of_the_work")
 _LEAVES_IT = wording("leaves_it")
 _OFFERED = re.compile(r"\? \(.*?\)(?=; |$)")
-_ASKED, _CHOSEN = re.compile(r'[,:] "'), re.compile(r'(.{1,300}?)"(?=[,. ]|$)', re.DOTALL)
 _FENCE_OR_NOTHING = re.compile(r"\s*(?:(?:```|~~~)\w*\n)?")
 _MARK = re.compile(r"(?:[-*+•–]|\(?\d{1,2}[.)])\s+")
 _IN_QUOTES = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"|`[^`]+`")
@@ -170,14 +169,14 @@ def _answers(asked: Turn, before: Episode) -> Iterator[Candidate]:
         return
     calls = [call.brief for turn in before.work for call in turn.tool_calls if is_question_tool(call.name)]
     bare = _OFFERED.sub("?", calls[-1]) if calls else ""
-    is_alone = "?; " not in bare and asked.text in answered.text  # else nobody knows which answer is to which question
-    for asks, said in tuple(_pairs(answered.text)) or ([(bare, asked.text)] if is_alone else []):
+    # Else nobody knows which answer is to which question.
+    is_alone = not ("?; " in bare or '"="' in answered.text) and asked.text in answered.text
+    for asks, said in _pairs(answered.text, asked.text.split("\n")) or ([(bare, asked.text)] if is_alone else []):
         answer = _RECOMMENDED.sub("", said)
         question = next((each for each in reversed(sentences_of(asks)) if each.endswith("?")), "")
         unclear = _LEAVES_IT.match(answer) or shows(Signal.UNSURE, answer) or shows(Signal.REQUEST, question)
         if (
-            said not in asked.text
-            or (unclear and not names_a_technology(answer))
+            (unclear and not names_a_technology(answer))
             or _OF_THE_WORK.search(_IN_QUOTES.sub("x", question))
             or len(answer) > _LABEL_CHARS
             or is_anaphoric(question)
@@ -188,11 +187,18 @@ def _answers(asked: Turn, before: Episode) -> Iterator[Candidate]:
             yield Candidate(Sort.DECISION, Role.USER, claim, (answered.number, asked.number), quote=answer)
 
 
-def _pairs(told: str) -> Iterator[tuple[str, str]]:
-    """Yields the questions with their answers, as Claude Code and opencode tell them to the agent: `"Question?"="Answer", …`."""
-    for before, after in pairwise(told.split('"="')):
-        if answer := _CHOSEN.match(after):
-            yield _ASKED.split(before)[-1].lstrip('"'), answer[1]
+def _pairs(told: str, answers: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns the questions with their answers, as Claude Code and opencode tell them to the agent: `"Question?"="Answer", …`. None where
+    the answers are not exactly those: a question may hold what looks like more of them."""
+    found: list[tuple[str, str]] = []
+    rest = told[told.find('"') :]
+    for answer in answers:
+        question, is_there, rest = rest[1:].partition(f'"="{answer}"')
+        if not is_there or '"="' in question:
+            return []
+        found.append((question, answer))
+        rest = rest.removeprefix(", ")
+    return [] if '"="' in rest else found
 
 
 def objects(turn: Turn) -> bool:
