@@ -91,6 +91,7 @@ def _setup(harness: str, told: Mapping[str, Any], context: Context) -> HarnessSe
         acts=acts,
         settings=tuple(_setting(harness, told["title"], context.filled(each)) for each in told.get("settings", ())),
         notes=tuple(told.get("notes", ())),
+        home_notes=tuple(told.get("home_notes", ())),
         directories=tuple(context.filled(told.get("directories", []))),
         programs=tuple(told.get("programs", ())),
     )

@@ -165,9 +165,7 @@ class Installation:
             if Part.HOOKS in parts and not any(each.path in hookless for each in setup.files if each.part is Part.HOOKS)
         ]
         tracking = (_TRACKING[tracking_of(top or "", path, self.environ)].format(path) for path in in_repository)
-        hook_notes = self._hook_notes(setups) if Part.HOOKS in parts else ()
-        if top is not None:  # then it is done
-            hook_notes = tuple(each for each in hook_notes if not each.endswith("--repo` writes one there."))
+        hook_notes = self._hook_notes(setups, in_repository=top is not None) if Part.HOOKS in parts else ()
         return InstallPlan(
             (*files, *sections),
             (*refused, *refused_sections),
@@ -217,13 +215,14 @@ class Installation:
         before = None if file.data is None else content_hash(file.data)
         return PlannedFile(file, after, SectionRecord(path, before, tuple(sorted(harnesses))), file.data, words=words)
 
-    def _hook_notes(self, setups: Mapping[str, HarnessSetup]) -> tuple[str, ...]:
+    def _hook_notes(self, setups: Mapping[str, HarnessSetup], *, in_repository: bool) -> tuple[str, ...]:
         """Returns what keeps hooks from running, as far as can be seen, and what the person has to do in the harnesses
         themselves."""
         thrown = (
             str(each) for setup in setups.values() for each in setup.settings if not each.name and self._is_so(each)
         )
-        return (*thrown, *(note for setup in setups.values() for note in setup.notes))
+        told = (setup.notes if in_repository else (*setup.notes, *setup.home_notes) for setup in setups.values())
+        return (*thrown, *(note for notes in told for note in notes))
 
     def _is_so(self, setting: Setting) -> bool:
         """Returns whether a setting has its value, as far as the harness's settings and this environment tell."""

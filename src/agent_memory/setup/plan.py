@@ -159,6 +159,8 @@ class HarnessSetup:
     settings: tuple[Setting, ...] = ()
     notes: tuple[str, ...] = ()
     """Whole sentences about what the person has to do in the harness itself."""
+    home_notes: tuple[str, ...] = ()
+    """The same, where no repository is set up."""
     directories: tuple[str, ...] = ()
     """The harness is on this machine if one of these exists,"""
     programs: tuple[str, ...] = ()
