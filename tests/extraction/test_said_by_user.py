@@ -52,6 +52,12 @@ def test_what_the_person_asks_to_remember_is_kept_as_important(said: str, title:
         ("stop adding comments to the code", "Stop adding comments to the code"),
         ("don't mock the database in tests", "Don't mock the database in tests"),
         ("the convention here is tabs", "The convention here is tabs"),
+        ("use uv as the package manager", "Use uv as the package manager"),
+        ("From this point on, treat docs/spec.md as the source.", "Treat docs/spec.md as the source"),
+        (
+            "A partir deste momento, considera docs/ a fonte oficial do projeto.",
+            "Considera docs/ a fonte oficial do projeto",
+        ),
         ("our API keys live in 1Password", "Our API keys live in 1Password"),
     ],
 )
@@ -200,22 +206,6 @@ def test_what_must_not_be_stays_under_its_heading(heading: str, items: tuple[str
 def test_how_far_the_work_at_hand_may_go_is_no_convention(heading: str) -> None:
     listed = "- Change the files of the shop.\n- Write the code of the page yet."
     assert notes(*ANSWERED, *work_on(f"Plan the page.\n\n{heading}:\n{listed}", "Done.")) == ()
-
-
-@pytest.mark.parametrize(
-    ("said", "title"),
-    [
-        ("use uv as the package manager", "Use uv as the package manager"),
-        ("From this point on, treat docs/spec.md as the source.", "Treat docs/spec.md as the source"),
-        (
-            "A partir deste momento, considera docs/ a fonte oficial do projeto.",
-            "Considera docs/ a fonte oficial do projeto",
-        ),
-    ],
-)
-def test_what_holds_from_a_message_on_is_kept_though_it_was_done(said: str, title: str) -> None:
-    (note,) = notes(*ANSWERED, *work_on(said, "Done."))
-    assert note.title == title
 
 
 def test_a_better_way_with_its_reason_is_decided_however_politely_it_is_said() -> None:

@@ -89,7 +89,6 @@ _OF_THE_WORK = wording("of_the_work")
 _LEAVES_IT = wording("leaves_it")
 _OFFERED = re.compile(r"\? \(.*?\)(?=; |$)")
 _FENCE_OR_NOTHING = re.compile(r"\s*(?:(?:```|~~~)\w*\n)?")
-_MARK = re.compile(r"(?:[-*+•–]|\(?\d{1,2}[.)])\s+")
 _IN_QUOTES = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"|`[^`]+`")
 _RECOMMENDED = re.compile(r" \((?:recommended|recomendad[oa])\)", re.IGNORECASE)
 """The answers on offer, behind each question of a call."""
@@ -128,9 +127,9 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
     yield from _asked_to_remember(blocks, episode, before)
     sentences = [sentence for block in blocks for sentence in sentences_of(block.text)]
     asks = any(
-        is_question(each) or shows(Signal.REQUEST, each) or _ASKS.match(each)
+        (is_question(each) or shows(Signal.REQUEST, each) or _ASKS.match(each))
+        and (len(each) > SENTENCE_CHARS or not any(hit.shows is Sort.REMEMBER for hit in user_hits(each)))
         for each in sentences
-        if len(each) > SENTENCE_CHARS or not any(hit.shows is Sort.REMEMBER for hit in user_hits(each))
     )
     for block in blocks:
         if sort_of_section(block.section.rstrip(":")) or _SUPPOSES.search(block.section):
@@ -154,7 +153,8 @@ def _asked_to_remember(blocks: Sequence[Block], episode: Episode, before: Episod
         below = _FENCE_OR_NOTHING.sub("", said.partition(lead)[2], count=1).split("\n\n")[0].split("\n")
         lines = [line.strip() for line in below if line.strip() and not (FENCE.match(line) or line.lstrip()[0] in ">|")]
         items = [each.text for each in blocks if each.section == block.text]
-        items = items or [_MARK.sub("", line) for line in lines if _MARK.match(line)] or [" ".join(lines)][: len(lines)]
+        items = items or [each.text for each in blocks_of("\n".join(lines)) if each.style == "item"]
+        items = items or [" ".join(lines)][: len(lines)]
         notes = [found(f"{lead} {item}", f"{lead}\n{item}") for item in items]
         if all(notes):
             yield from filter(None, notes)
