@@ -104,25 +104,34 @@ def test_what_says_nothing_about_the_project_is_passed_over(memory: Memory) -> N
     texts = {
         "README.md": f"# lamp\n{logo}\nThis repo was made with love in all of our nights.\n\nA service that drives the hall lamp.\n",
         "libs/bulb/README.md": "# bulb\n\nThis library was generated with [Nx](https://nx.dev).\n\nRun `nx test bulb` to execute its tests.\n",
+        "libs/fan/README.md": "# fan\n\n## Licence\n\nThis fan and all of it is under the MIT licence.\n",
+        "package.json": '{"name": "lamp-docs", "description": "The pages of the lamp.", "dependencies": {"vitepress": "1"}}',
+        "composer.json": '{"name": "ada/lamp", "require": {"ada/mqtt": "^1"}}',
+        "go.mod": "module lamp\n\nrequire (\n\ta.example/b v1 // indirect\n)\n",
+        ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n      - run: pytest $WHERE\n",
         "libs/pump/README.md": "For more information on this please go to http://pump.example/.\n",
         "CONTRIBUTING.md": "Should you break the container, you must not worry about it.\n",
         "Makefile": "# ------\ntest:\n\tpytest\n",
     }
     # What first looks like two groups is one.
     hall, roof = ["a/door.yml", "a/hall.yml"], ["b/roof.tf", "b/tile.tf"]
-    history = [hall, roof, *[[*hall, *roof]] * 8, *[["c.js"]] * 60]
+    bumped = [".github/workflows/a.yml", ".github/workflows/b.yml"]
+    history = [hall, roof, *[[*hall, *roof]] * 8, *[bumped] * 8, *[["c.js"]] * 60]
     texts |= dict.fromkeys(chain.from_iterable(history), "1")
     taken_back = ('Revert "feat: dim"\n\n* Revert "feat: dim the lamp in the hall at night (#12)"', ["d.js"])
     fixes = [(f"fix: it {number}", each) for number, each in enumerate(history)]
     project = checkout(memory.home / "lamp", texts, [*fixes, taken_back])
     memory("bootstrap", cwd=project)
-    assert set(notes(memory)) >= {"lamp: A service that drives the hall lamp"}
+    assert notes(memory)["lamp: A service that drives the hall lamp"] == (
+        "- lamp: A service that drives the hall lamp.\n- PHP built on `ada/mqtt`\n\nSources: README.md:11, composer.json"
+    )
     assert not any("was reverted" in title for title in notes(memory))
     assert {title.split(" of ")[0] for title in notes(memory)}.isdisjoint(
         {"Directories", "Rules for contributions to lamp"}
     )
     assert (
-        "`a/door.yml`, `a/hall.yml`, `b/roof.tf`, `b/tile.tf`\n" in notes(memory)["Files of lamp that change together"]
+        "`a/door.yml`, `a/hall.yml`, `b/roof.tf`, `b/tile.tf`\n\n"
+        in notes(memory)["Files of lamp that change together"]
     )
     assert notes(memory)["How lamp is built, tested and checked"] == "`make test`\n\nSources: Makefile:2"
 
@@ -245,7 +254,8 @@ def test_a_model_is_asked_once_about_the_same_files(memory: Memory) -> None:
     assert [each["title"] for each in done["created"]] == ["Lamps speak MQTT", "The bulb hums"]
     assert len(done["left"]) == 1
     bodies = notes(memory)
-    assert "[[id__" in bodies["Lamps speak MQTT"]
+    assert "See [[id__" in bodies["Lamps speak MQTT"]
+    assert "|" not in bodies["Lamps speak MQTT"]
     assert "Sources" not in bodies["The bulb hums"]
     assert bodies["Lamps speak MQTT"].endswith("\n\nSources: git log, src/lamp/bulb/__init__.py:1")
     assert not any(TOKEN.encode() in data for data in snapshot(memory.root).values())

@@ -142,14 +142,18 @@ class Checkout:
 
     @cached_property
     def manifests(self) -> list[tuple[str, Mapping[str, Any]]]:
-        """What says in a manifest what the project is, with the file."""
-        places = (("pyproject.toml", "project"), ("package.json",), ("Cargo.toml", "package"))
-        return [(place[0], values) for place in places if (values := self.values(*place))]
+        """What says in a manifest what the project is, with the file: those that bear its name, else all, since there may
+        be one for its documentation alone."""
+        places = (("pyproject.toml", "project"), ("package.json",), ("Cargo.toml", "package"), ("composer.json",))
+        found = [(place[0], values) for place in places if (values := self.values(*place))]
+        return [each for each in found if self.is_named(each[1])] or found
 
-    @cached_property
+    @property
     def name(self) -> str:
-        given = (values.get("name") for _, values in self.manifests)
-        return next((each for each in given if isinstance(each, str) and each), os.path.basename(self.root))
+        return os.path.basename(self.root if self.key.startswith("path:") else self.key)
+
+    def is_named(self, manifest: Mapping[str, Any]) -> bool:
+        return os.path.basename(str(manifest.get("name"))).lower() == self.name.lower()
 
     # -- history ------------------------------------------------------------------------------------------------------
 
@@ -192,22 +196,24 @@ _GO_MODULE = re.compile(r"(?m)^(?:require )?[ \t]*([\w.-]+\.[\w./-]+) v\S+$")
 
 
 def _identity(of: Checkout) -> Lines:
-    said = [(name, each["description"]) for name, each in of.manifests if isinstance(each.get("description"), str)]
-    said += [(name, text) for name in of.named(r"(?i)readme(\.\w+)?") if (text := _prose(of.text(name)))]
+    said = [(name, text) for name in of.named(r"(?i)readme(\.\w+)?") if (text := _prose(of.text(name)))]
+    told = [each for each in of.manifests if isinstance(each[1].get("description"), str)]
+    said += [(name, each["description"]) for name, each in told]
     if not said:
         return
-    source, text = said[0]
+    source, text = next(((name, each["description"]) for name, each in told if of.is_named(each)), said[0])
     yield text if text.lower().startswith(of.name.lower()) else f"{of.name}: {text}", of.at(source, text[:40])
     for name, values in of.manifests:
-        needed = of.values(name, "dependencies") or values.get("dependencies") or ()
+        needed = of.values(name, "dependencies") or values.get("dependencies") or values.get("require") or ()
         versions = (values.get("requires-python"), values.get("rust-version"), of.values(name, "engines").get("node"))
-        language = {"pyproject.toml": "Python", "Cargo.toml": "Rust"}.get(name, "Node")
+        language = {"pyproject.toml": "Python", "Cargo.toml": "Rust", "composer.json": "PHP"}.get(name, "Node")
         built = _listed(re.split(r"[^\w@/.-]", each)[0] for each in needed if isinstance(each, str))
         words = (language, *(each for each in versions if isinstance(each, str)), built and f"built on {built}")
         if any(words[1:]):
             yield " ".join(filter(None, words)), of.at(name, "dependencies")
     for name in of.named(r"go\.mod"):
-        yield f"Go built on {_listed(_GO_MODULE.findall(of.text(name)))}", name
+        if modules := _GO_MODULE.findall(of.text(name)):
+            yield f"Go built on {_listed(modules)}", name
     if packed := of.named(r"(Dockerfile|fly\.toml|vercel\.json|netlify\.toml|wrangler\.\w+|Procfile|.*/Chart\.yaml)"):
         yield f"It is packed or deployed by {_listed(packed)}", packed[0]
 
@@ -229,13 +235,14 @@ _USEFUL = re.compile(
     r"serve|setup|start|tests?|type\w*|verify|vet|watch)(?![a-z])"
 )
 _CHECKS = re.compile(r"\b(tests?|pytest|tox|nox|lint|check|clippy|fmt|format|mypy|ruff|eslint|tsc|vet|vitest|jest)\b")
-_NO_CHECK = re.compile(r"^(if|for|while|cd|echo|\[) |\binstall\b|\$\{\{")
+_NO_CHECK = re.compile(r"^(if|for|while|cd|echo|\[) |\binstall\b|\$|\\$")
 _STEP = re.compile(r"(?m)^[ \t]*(?:- )?(?:run|script): *(?:[|>][-+]? *\n\s+)?([^\s#].*)$")
 _RUNNERS = (
     (r"(GNU)?[Mm]akefile", "make", r"(?m)(?:^#+ ?(.+)\n)?^([A-Za-z][\w-]*):(?![=:])[^\n#]*(?:#+ *(.*))?$"),
     (r"\.?[Jj]ustfile", "just", r"(?m)(?:^# ?(.+)\n)?^@?([A-Za-z][\w-]*)(?: [^:=\n]*)?:(?!=)[^\n#]*(?:#+ *(.*))?$"),
     (r"[Tt]askfile\.ya?ml", "task", r"(?m)()^  ([\w:-]+):\s*\n(?:    desc: *(.*))?"),
     (r"tox\.ini", "tox -e", r"(?m)()^\[testenv:([\w-]+)\]()"),
+    (r"\.?mise\.toml", "mise run", r'(?m)()^\[tasks\."?([\w:-]+)"?\]\n(?:description = "(.*)")?'),
     (r"noxfile\.py", "nox -s", r"(?m)()^@nox\.session.*\ndef (\w+)\(()"),
 )
 _CI = (
@@ -260,14 +267,14 @@ def _commands(of: Checkout) -> Lines:
         checks = [each for each in _STEP.findall(of.text(name)) if _CHECKS.search(each) and not _NO_CHECK.search(each)]
         ran = checks or re.findall(r"(?m)^ *- id: *(\S+)", of.text(name))
         if ran and not re.search("nightly|publish|release|smoke", name):
-            yield f"`{name}` runs {_listed(ran, 6)}", of.at(name, ran[0])
+            yield f"`{name}` runs {_listed(ran, 4)}", of.at(name, ran[0])
 
 
 _RULE = re.compile(
     r"(?i)\b(must|never|always|requires?|should|avoid|prefer|deve[mr]?|nunca|sempre)\b|^(please )?do(n['’]t| not)"
 )
 _COURTESY = re.compile(
-    r"(?i)^\W*(?-i:[a-z0-9`])|^\W*should\b|\b(thanks?|welcome|conduct|questions?|help|feel free|you should be)\b"
+    r"(?i)^\W*(?-i:[a-z0-9`])|^\W*should\b|\b(thanks?|welcome|conduct|questions?|help|feel free|you should be|issues)\b"
 )
 
 
@@ -288,7 +295,7 @@ def _together(of: Checkout) -> Lines:
         one, other = often[pair[0]], often[pair[1]]
         stems = sorted((re.sub(r"\W|_", "", os.path.basename(name).split(".")[0]) for name in pair), key=len)
         is_obvious = stems[0] in stems[1] or re.search(
-            r"(?i)test|spec|fixture|lock|\.(sum|snap)\b|\.(md|rst) .*\.(md|rst)$", " ".join(pair)
+            r"(?i)test|spec|fixture|lock|\.(sum|snap)\b|\.(md|rst) .*\.(md|rst)$|^\.github/.* \.github/", " ".join(pair)
         )
         if count < 6 or count < 0.7 * max(one, other) or count * len(of.touched) < 4 * one * other or is_obvious:
             continue
@@ -312,12 +319,17 @@ def _headings(pattern: str) -> Callable[[Checkout], Lines]:
     return rule
 
 
+_LATER = re.compile(r"(?i)\n## (?!overview|about|introduction|description|what|purpose)")
+
+
 def _directories(of: Checkout) -> Lines:
     told: set[str] = set()
     for name in of.named(r"(?:[^/.][^/]*/){1,3}(Cargo\.toml|README\.md|__init__\.py|doc\.go|package\.json)"):
         directory, text = os.path.dirname(name), of.text(name)
         begin = re.match(r"(?s)\s*(?:[rR]?\"\"\"|'''|// |/\*)\s*(.+?)(?:\"\"\"|'''|\n\s*\n|\n//\s*\n|$)", text)
-        said = begin[1].replace("\n// ", " ") if begin else _prose(text) if name.endswith(".md") else ""
+        said = (
+            begin[1].replace("\n// ", " ") if begin else _prose(_LATER.split(text)[0]) if name.endswith(".md") else ""
+        )
         if name.endswith(("toml", "json")):
             said = str((of.values(name, "package") or of.values(name)).get("description", ""))
         said = derive_description(said)
@@ -349,7 +361,9 @@ def _habits(of: Checkout) -> Lines:
 
 def _reason(body: str) -> str:
     """Returns the lines of a commit's body that say why; empty where it says little."""
-    aside = re.compile(r"(?i)\s*([*-] )?((this )?reverts? |[\w-]+-by:|change-id:|\(cherry|(\w+: )?https?:\S+$|[#*-]*$)")
+    aside = re.compile(
+        r"(?i)\s*([*-] )?((this )?reverts? |[\w-]+-by:|[a-z]+(-[a-z]+)+: \S+$|\(cherry|(\w+: )?https?:\S+$|[#*-]*$)"
+    )
     reason = " ".join(line.strip() for line in body.split("\n") if not aside.match(line))
     return reason if len(reason.split()) >= 6 else ""
 
@@ -392,8 +406,9 @@ def _listed(words: Iterable[str], most: int = 10) -> str:
 
 
 _SHOWN = (
-    r"(?i:readme(\.\w+)?|pyproject\.toml|package\.json|cargo\.toml|go\.mod|makefile|justfile|(claude|agents)\.md|"
-    rf"tox\.ini|noxfile\.py|(.*/)?(contributing|ai_policy|pull_request_template)(\.\w+)?)|{_CI}|{_FOR_AGENTS}|{_ADRS}"
+    r"(?i:readme(\.\w+)?|pyproject\.toml|package\.json|cargo\.toml|composer\.json|go\.mod|(claude|agents)\.md|"
+    rf"(.*/)?(contributing|ai_policy|pull_request_template)(\.\w+)?)|{'|'.join(each[0] for each in _RUNNERS)}|{_CI}|"
+    rf"{_FOR_AGENTS}|{_ADRS}"
 )
 _PART_LINES, _MAX_PART_CHARS, _MOST_PARTS = 60, 6_000, 4
 

@@ -384,7 +384,7 @@ def _linked(body: str, ids: Mapping[str, str], draft: _Draft) -> str:
             return found[0]
         if id in (None, draft.id, target):
             return found[0] if is_id(target) or is_id(draft.record.id) else label or target
-        return f"[[{id}|{label or target}]]"
+        return f"[[{id}|{label or target}]]" if label or not is_id(target) else f"[[{id}]]"
 
     return _LINK.sub(link, body)
 
