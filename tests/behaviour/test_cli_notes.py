@@ -249,16 +249,16 @@ class TestListAndRead:
             reader.communicate()
         assert memory("list", "--json").document["entries"][0]["used"] == 20
 
-    def test_a_hand_written_file_is_welcome_and_its_count_is_the_base(self, memory: Memory) -> None:
+    def test_a_hand_written_file_is_welcome_and_its_reads_are_counted_not_believed(self, memory: Memory) -> None:
         memory.remembered(NOTE)
         by_hand = memory.root / "topics" / "ports.md"
         by_hand.write_text("---\nid: id__aaaaaa\nused: 12\nmine: kept # a comment\n---\n# Ports\n\nThe api listens.\n")
-        assert memory("read", "id__aaaaaa", "--json").document["used"] == 13
+        assert memory("read", "id__aaaaaa", "--json").document["used"] == 1
         assert memory("edit", "id__aaaaaa", "--importance", "high").code == 0
-        assert memory("read", "id__aaaaaa", "--json").document["used"] == 14
+        assert memory("read", "id__aaaaaa", "--json").document["used"] == 2
         text = by_hand.read_text()
         assert "mine: kept # a comment\n" in text
-        assert "used: 13\n" in text
+        assert "used: 1\n" in text
 
     def test_what_cannot_be_read_is_named_beside_what_can(self, memory: Memory) -> None:
         memory.remembered(NOTE)

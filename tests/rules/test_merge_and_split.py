@@ -93,13 +93,11 @@ def test_a_merge_takes_the_strictest_and_least_trusted_of_its_sources() -> None:
 
 def test_a_merge_unites_aliases_sources_reads_and_what_was_superseded() -> None:
     session = Source(Harness.AMP, "s-1", turns=(1,))
-    one = evolve(
-        PORT.meta, aliases=("id__dddddd",), sources=(session,), supersedes=("id__eeeeee", DEPLOY.meta.id), used=4
-    )
+    one = evolve(PORT.meta, aliases=("id__dddddd",), sources=(session,), supersedes=("id__eeeeee", DEPLOY.meta.id))
     other = evolve(
         DEPLOY.meta, sources=(evolve(session, turns=(3,)), Source(Harness.MANUAL)), supersedes=("id__ffffff",)
     )
-    meta = merged_meta(one, other, usage={DEPLOY.meta.id: Usage(3, 50)})
+    meta = merged_meta(one, other, usage={"id__dddddd": Usage(4, 40), DEPLOY.meta.id: Usage(3, 50)})
     assert meta.aliases == (PORT.meta.id, "id__dddddd", DEPLOY.meta.id)
     assert meta.sources == (evolve(session, turns=(1, 3)), Source(Harness.MANUAL))
     assert meta.supersedes == ("id__eeeeee", "id__ffffff")

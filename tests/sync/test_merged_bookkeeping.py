@@ -20,7 +20,6 @@ from agent_memory.store.bookkeeping import (
 )
 from agent_memory.store.note_files import parse_tiers, render_tiers
 from agent_memory.store.usage_ledger import (
-    Base,
     DayReads,
     LedgerRecord,
     Read,
@@ -56,10 +55,10 @@ class TestLedgerOfOneHostOnTwoMachines:
 
     def test_where_both_have_compacted_the_larger_count_of_each_entry_stands(self) -> None:
         base = ledger(Read(A, AT_MS, "codex"))
-        ours = ledger(Total(A, 3, AT_MS + 9), Total(B, 1, AT_MS), Base(A, 7, None))
-        theirs = ledger(Total(A, 2, AT_MS), Total(B, 4, None), Base(A, 5, AT_MS))
+        ours = ledger(Total(A, 3, AT_MS + 9), Total(B, 1, AT_MS))
+        theirs = ledger(Total(A, 2, AT_MS), Total(B, 4, None))
         usage = counted(records_of(merged_ledger(base, ours, theirs))).totals
-        assert (usage[A].count, usage[A].last_at_ms) == (3 + 7, AT_MS + 9)
+        assert (usage[A].count, usage[A].last_at_ms) == (3, AT_MS + 9)
         assert usage[B].count == 4
 
     def test_where_both_have_compacted_it_is_still_known_who_read_on_which_day(self) -> None:

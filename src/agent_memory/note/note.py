@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from agent_memory.errors import StoreIo
 from agent_memory.text.ids import EntryId, content_hash
+from agent_memory.text.instants import latest
 from agent_memory.text.value_rules import shown
 
 
@@ -412,7 +413,9 @@ class Usage:
 
 
 def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
-    return usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
+    """Returns the reads of a note, and of those that became part of it."""
+    known = [usage[id] for id in meta.all_ids if id in usage]
+    return Usage(sum(each.count for each in known), latest(*(each.last_at_ms for each in known)))
 
 
 def last_read(meta: Meta, usage: Mapping[str, Usage]) -> int | None:

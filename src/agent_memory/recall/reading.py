@@ -303,10 +303,7 @@ class Reading:
 
     @as_result
     def read(self, id: str, *, archived: bool = False, secret: bool = False) -> ReadEntry:
-        """Returns the whole note, by id or alias, and counts one more read in the ledger.
-
-        At the first read the ledger takes over what an imported or hand-written note says of earlier reads.
-        """
+        """Returns the whole note, by id or alias, and counts one more read in the ledger."""
         stored = unwrap(self.store.read(id, archived=archived))
         # An earlier text may be older than the secret.
         now = self.store.read(stored.meta.id).value_or(stored) if archived else stored
@@ -323,8 +320,6 @@ class Reading:
             return ReadEntry(stored, Usage(0, None), tier=self.tier_of(stored.listed))
         uncounted: Error | None = None
         try:
-            if meta.used:
-                unwrap(self.ledger.adopt(meta.id, reads_of(meta, {})))
             unwrap(self.ledger.append(meta.id, self.clock.now_ms(), self.caller.harness))
             totals = unwrap(self.ledger.totals())
         except Error as error:

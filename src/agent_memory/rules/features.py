@@ -398,7 +398,7 @@ class AnalysisFacts:
     """Every id in use, casefolded: live ones, aliases, archived ones (`drafts.taken_ids`). The ids and aliases of the
     analysed notes count as taken anyway."""
     usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
-    """Reads by id; a note that is missing here has the reads of its frontmatter."""
+    """Reads by id."""
     stale_days: int = 120
     hot_or_new: frozenset[str] = frozenset()
     """Notes that are read without being counted, or came into the store lately: they are neither stale nor orphans."""

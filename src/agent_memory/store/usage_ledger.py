@@ -48,18 +48,6 @@ class Total:
 
 
 @frozen
-class Base:
-    """The reads that an imported or hand-written note brought along in its frontmatter.
-
-    Of several the greatest counts, so that it counts once however many processes and hosts record it.
-    """
-
-    id: str
-    count: int
-    last_at_ms: int | None
-
-
-@frozen
 class DayReads:
     """How often a reader read on a UTC day, in reads that a compaction added up: a `Total` no longer tells by whom."""
 
@@ -68,49 +56,27 @@ class DayReads:
     count: int
 
 
-LARGEST = (1 << 53) - 1
-"""The largest count or instant that a person may write: every JSON reader takes it for the same number."""
-
-
-def base_of(id: str, usage: Usage) -> Base:
-    """Returns the base that a frontmatter brings along, whatever numbers a person wrote there."""
-    last = usage.last_at_ms
-    known = last if last is not None and 0 <= last <= LARGEST else None
-    return Base(id, min(max(usage.count, 0), LARGEST), known)
-
-
-LedgerRecord = Read | Total | Base | DayReads
+LedgerRecord = Read | Total | DayReads
 
 
 @frozen
 class LedgerCounts:
     """The totals of records added one at a time, in any order."""
 
-    read: dict[str, Usage] = field(factory=dict[str, Usage])
-    based: dict[str, Usage] = field(factory=dict[str, Usage])
+    totals: dict[str, Usage] = field(factory=dict[str, Usage])
+    """The reads of each id, in the order in which they first occur."""
     by_day: Counter[tuple[int, str]] = field(factory=Counter[tuple[int, str]])
     """Reads by day and reader. Reads that were compacted before this was kept are missing."""
 
     def add(self, record: LedgerRecord) -> None:
         match record:
             case Read(id, at_ms, reader):
-                self.read[id] = _sum(self.read.get(id), Usage(1, at_ms))
+                self.totals[id] = _sum(self.totals.get(id), Usage(1, at_ms))
                 self.by_day[at_ms // DAY_MS, reader] += 1
             case Total(id, count, last_at_ms):
-                self.read[id] = _sum(self.read.get(id), Usage(count, last_at_ms))
-            case Base(id, count, last_at_ms):
-                known = self.based.get(id, Usage(0, None))
-                self.based[id] = Usage(max(known.count, count), latest(known.last_at_ms, last_at_ms))
+                self.totals[id] = _sum(self.totals.get(id), Usage(count, last_at_ms))
             case DayReads(day, reader, count):  # of reads that are part of a total
                 self.by_day[day, reader] += count
-
-    @property
-    def totals(self) -> dict[str, Usage]:
-        """Returns the reads of each id, in the order in which they first occur."""
-        return {
-            id: _sum(self.read.get(id), self.based.get(id, Usage(0, None)))
-            for id in dict.fromkeys((*self.read, *self.based))
-        }
 
     @property
     def day_reads(self) -> tuple[DayReads, ...]:
@@ -118,11 +84,10 @@ class LedgerCounts:
         return tuple(DayReads(day, reader, count) for (day, reader), count in sorted(self.by_day.items()))
 
     @property
-    def records(self) -> tuple[Total | Base | DayReads, ...]:
+    def records(self) -> tuple[Total | DayReads, ...]:
         """Returns the smallest set of records with the same totals."""
-        totals = (Total(id, each.count, each.last_at_ms) for id, each in self.read.items())
-        bases = (Base(id, each.count, each.last_at_ms) for id, each in self.based.items())
-        return (*totals, *bases, *self.day_reads)
+        totals = (Total(id, each.count, each.last_at_ms) for id, each in self.totals.items())
+        return (*totals, *self.day_reads)
 
 
 def counted(records: Iterable[LedgerRecord]) -> LedgerCounts:
@@ -143,11 +108,10 @@ MAX_LINE_BYTES = 4096
 """With its `\\n`: one `write` of this size to a file in append mode is never interleaved with another."""
 
 _ID, _BY = f'"{ID_PATTERN}"', '"[a-z0-9][a-z0-9._-]{0,63}"'
-_COUNT, _DAY = r"(?:0|[1-9]\d{0,15})", r"(?:0|[1-9]\d{0,7})"
+_COUNT, _DAY = r"(?:0|[1-9]\d{0,14})", r"(?:0|[1-9]\d{0,7})"
 _SHAPES: Mapping[type[LedgerRecord], Mapping[str, str]] = {
     Read: {"id": _ID, "at": _COUNT, "by": _BY},
     Total: {"id": _ID, "total": _COUNT, "last": f"(?:{_COUNT}|null)"},
-    Base: {"id": _ID, "base": _COUNT, "last": f"(?:{_COUNT}|null)"},
     DayReads: {"day": _DAY, "by": _BY, "reads": _COUNT},
 }
 """The members of each kind of record, in the order of its attributes."""
@@ -167,8 +131,7 @@ def parse_ledger_line(line: bytes) -> LedgerRecord | None:
     """Returns the record; None for a cut or foreign line."""
     text = line.decode("ascii", "replace")
     kind = next((kind for kind, pattern in _LINES.items() if re.fullmatch(pattern, text, re.ASCII)), None)
-    values = () if kind is None else json.loads(text).values()
-    return None if kind is None or any(isinstance(each, int) and each > LARGEST for each in values) else kind(*values)
+    return None if kind is None else kind(*json.loads(text).values())
 
 
 # -- the usage ledger on disk -----------------------------------------------------------------------------------------
@@ -190,13 +153,6 @@ class UsageLedger:
         self._record(Read(id, at_ms, reader))
 
     @as_result
-    def adopt(self, id: str, usage: Usage) -> None:
-        """Takes over the reads of an imported or hand-written note as its base, unless the ledgers know its id already.
-        They count once, however many processes do this at the same time."""
-        if id not in self._counts().totals:
-            self._record(base_of(id, usage))
-
-    @as_result
     def totals(self) -> Mapping[str, Usage]:
         """Returns the reads of each id, over all hosts."""
         return self._counts().totals
@@ -208,7 +164,7 @@ class UsageLedger:
 
     @as_result
     def compact(self) -> int:
-        """Reduces this host's file to one total (and one base) for each id, and one line for each reader and day;
+        """Reduces this host's file to one total for each id, and one line for each reader and day;
         returns how many lines fewer it has. Crash-safe, and exact while others append. Damaged lines are kept."""
         path = f"{self._directory()}/{self._file_name}"
         try:

@@ -43,7 +43,7 @@ from agent_memory.store.bookkeeping import (
     Tombstone,
 )
 from agent_memory.store.note_files import parse_tiers, render_tiers
-from agent_memory.store.usage_ledger import Base, LedgerRecord, Total, counted, parse_ledger_line, render_ledger_line
+from agent_memory.store.usage_ledger import LedgerRecord, Total, counted, parse_ledger_line, render_ledger_line
 from agent_memory.text.instants import latest, latest_end
 
 T = TypeVar("T")
@@ -312,11 +312,10 @@ def merged_ledger(base: bytes, ours: bytes, theirs: bytes) -> bytes:
         if not before - added:
             return kept + (b"" if kept.endswith(b"\n") or not kept else b"\n") + b"".join((added - before).elements())
     sides = [counted(filter(None, map(parse_ledger_line, data.splitlines()))) for data in (ours, theirs)]
-    reads = [Total(id, each.count, each.last_at_ms) for side in sides for id, each in side.read.items()]
+    reads = [Total(id, each.count, each.last_at_ms) for side in sides for id, each in side.totals.items()]
     days = [each for side in sides for each in side.day_reads]
     records: list[LedgerRecord] = [
         *{each.id: each for each in sorted(reads, key=lambda each: (each.count, each.last_at_ms or 0))}.values(),
-        *(Base(id, each.count, each.last_at_ms) for side in sides for id, each in side.based.items()),
         *{(each.day, each.reader): each for each in sorted(days, key=lambda each: each.count)}.values(),
     ]
     return b"".join(map(render_ledger_line, counted(records).records))
