@@ -79,8 +79,11 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
 
 
 @as_result
-def prepare(memory: Memory, around: Place | None = None, notes: Notes | None = None) -> Prepared:
-    """Returns the passages for sessions in a place, here if none is given, best first, with the settings."""
+def prepare(
+    memory: Memory, around: Place | None = None, notes: Notes | None = None, for_id: str | None = None
+) -> Prepared:
+    """Returns the passages for sessions in a place, here if none is given, best first, with the settings; none where
+    this note is not among them."""
     from agent_memory.recall.neutral_markdown import passage_of
 
     around = around or place_of(memory)
@@ -103,6 +106,8 @@ def prepare(memory: Memory, around: Place | None = None, notes: Notes | None = N
 
     hot = standing_tiers(tiers, (each.meta for each in live.entries)).hot
     found, more = candidates(live.entries, read, around, hot)
+    if for_id is not None and for_id not in (each.stored.meta.id for each in found):
+        found = []
     made = (passage_of(each, memory.branch_mark(each.stored.meta.sources), around.scope) for each in found)
     passages = tuple(passage for passage in made if passage is not None)
     # What could not be read just now must not stay away until another note changes (P6).
@@ -120,7 +125,7 @@ def told_where(memory: Memory, notes: Notes, listed: Listed) -> tuple[str, ...]:
         return ("No session sees it, because it is archived.",)
     meta = listed.meta
     scope = memory.scope_on_arrival() if meta.scope == GLOBAL_SCOPE else meta.scope
-    prepared = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms()), notes))
+    prepared = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms()), notes, meta.id))
     published = unwrap(memory.publish(None, dry_run=True))
     profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
     passages = (

@@ -165,7 +165,8 @@ def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
 
 def good_until_ms(listed: Sequence[Listed], around: Place) -> int | None:
     """Returns when the first of these notes expires; None where none ever does."""
-    of_here = (each.meta for each in listed if each.meta.scope in around.scopes)
+    scopes = around.scopes
+    of_here = (each.meta for each in listed if each.meta.scope in scopes)
     ends = chain.from_iterable((meta.expires_at_ms, meta.valid_until_ms) for meta in of_here)
     return min((end for end in ends if end is not None and end > around.now_ms), default=None)
 

@@ -178,19 +178,6 @@ def _whole(meta: Meta, more: str, body: str) -> str:
     return f"{'#' * TITLE_LEVEL} {shown_title(meta)}\n\n{facts_line(meta, more)}\n\n{body}".rstrip()
 
 
-def brief_note(meta: Meta, more: str = "") -> str:
-    """Returns one list item: title, description, id, date, and whether an agent concluded it."""
-    title = shown_title(meta)
-    description = neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
-    said = "" if title.startswith(description.removesuffix(".")) else f": {description}"
-    return f"- {title}{said} ({_mark(meta)}, {day_of(meta.updated_at_ms)}{more})"
-
-
-def title_note(meta: Meta, more: str = "") -> str:
-    """Returns the list item without description and date."""
-    return f"- {shown_title(meta)} ({_mark(meta)}{more})"
-
-
 def facts_beside(listed: Listed, contradicted_by: str, *marks: str) -> tuple[str, ...]:
     """Returns what is added to the facts of a note: that it is the team's, which note contradicts and outranks it, and
     marks, such as that its branch is not merged."""
@@ -236,7 +223,10 @@ def passage_of(shown: Shown, branch: str = "", scope: str = "") -> Passage | Non
     named = named_by(meta, stored.entry.whole, scope)
     sayable = frozenset(redact("\n".join(named.names)).text.split("\n")) if named.names else ()
     since = tuple(each for each in named.names if each in sayable), named.commit, named.since_ms, named.cwd
-    return Passage(meta.id, shown.section, whole, brief_note(meta, facts), title_note(meta, facts), *since)
+    title, description = shown_title(meta), neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
+    said = "" if title.startswith(description.removesuffix(".")) else f": {description}"
+    brief = f"- {title}{said} ({_mark(meta)}, {day_of(meta.updated_at_ms)}{facts})"
+    return Passage(meta.id, shown.section, whole, brief, f"- {title} ({_mark(meta)}{facts})", *since)
 
 
 # -- the last words of a session that was cut off ----------------------------------------------------------------------

@@ -280,7 +280,7 @@ class Publisher:
             if id not in entries:
                 continue
             try:
-                stored = unwrap(store.read(id))
+                stored = unwrap(store.read_again(entries[id]))
             except (EntryNotFound, EntryChanged, EntryUnreadable):
                 continue  # removed since the listing
             if stored.meta.id == id:  # else it was merged since

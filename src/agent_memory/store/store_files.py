@@ -98,7 +98,8 @@ class Store:
         """Returns the live note with this id or alias; with `archived`, its newest archived version. Raises
         EntryUnreadable if the file with this id is invalid; and StoreIo, not "not found", if the note may be in a file
         that could not be read (P6)."""
-        if not archived and (there := self._read_by_name(id)) is not None:
+        # Where a listing is at hand, the file need not be looked for.
+        if not archived and self.files.held is None and (there := self._read_by_name(id)) is not None:
             return there
         for _ in range(5):  # the same file may be being renamed
             self._settle()
