@@ -602,12 +602,14 @@ def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:
     parts = "".join(f"## Part {number}\n{f'word{number} ' * 700}\n" for number in range(3))
     prose = "\n\n".join([*(f"line{number} " * 300 for number in range(6)), "```", *["x"] * 2_000, "```"])
     files(wiki, {"parts.md": f"# Guide\n{parts}", "prose.md": f"# Prose\n{prose}\n"})
+    files(wiki, {"list.md": "# List\n" + "".join(f"- Item {number}.\n" for number in range(95))})
     done = memory("import", "markdown", str(wiki), "--yes", "--json").document
-    titles = ["Prose", "Prose (2)", "Prose (3)"]
-    assert [each["title"] for each in done["created"]] == [*(f"Guide: Part {number}" for number in range(3)), *titles]
+    titles = ["open", *(f"Prose{more}" for more in ("", " (2)", " (3)", " (4)"))]
+    titles = ["List", "List (2)", "List (3)", *(f"Guide: Part {number}" for number in range(3)), *titles]
+    assert sorted(each["title"] for each in done["created"]) == sorted(titles)
+    assert not any("List" in each["subject"] for each in memory("doctor", "--json").document["symptoms"])
     reasons = {each["subject"]: each["reasons"][0] for each in done["left"]}
     assert {name: reason.split(":")[0] for name, reason in reasons.items()} == {
-        "open.md": "its frontmatter cannot be read",
         "bytes.md": "it is not UTF-8 at byte 0",
         "c": "it is empty",
         "link.md": "it is a link, or not a regular file",

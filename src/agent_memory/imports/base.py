@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 
 from attrs import evolve, frozen
@@ -25,6 +26,7 @@ from agent_memory.note.frontmatter import NotReadable, Plain, split_note
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity
 from agent_memory.note.yaml_block import block_values
 from agent_memory.results import as_result
+from agent_memory.rules.analyze import MOST_CHARS, MOST_LINES
 from agent_memory.section.section_splice import splice_section
 from agent_memory.text.ids import is_id
 from agent_memory.text.instants import DAY_MS, ms_of
@@ -201,15 +203,16 @@ def document(directory: str, name: str) -> Document | LeftOut:
             return LeftOut(name, "it is not there")
         # What memory itself wrote into a file is not learnt from it (P26).
         foreign = as_result(splice_section)(name, image.data, None).map(lambda spliced: spliced.data)
-        parts = split_note(foreign.value_or(image.data).decode())
-        front = _front(parts.block or "")
+        text = foreign.value_or(image.data).decode()
     except PathRefused as error:
         return LeftOut(name, error.reason)
     except UnicodeDecodeError as error:
         return LeftOut(name, f"it is not UTF-8 at byte {error.start:,}")
-    except NotReadable as error:
-        return LeftOut(name, f"its frontmatter cannot be read: {error}")
-    return Document(name, parts.body, front, image.mtime_ns // 1_000_000)
+    try:
+        parts = split_note(text)
+    except NotReadable:  # never closed: a line across the page
+        parts = split_note(f"\n{text}")
+    return Document(name, parts.body, _front(parts.block or ""), image.mtime_ns // 1_000_000)
 
 
 def _front(block: str) -> dict[str, Plain]:
@@ -359,13 +362,20 @@ def sections(body: str, level: int = 2) -> list[tuple[str, str]]:
     return [part for part in parts if part[1]]
 
 
-def pieces(text: str, most: int) -> list[str]:
-    """Returns the paragraphs of a markdown text, taken together up to `most` characters; code is one."""
+def size_of(text: str) -> int:
+    """Returns the characters of a text, or of as many full lines if it has more: a note is too large by either."""
+    return max(len(text), MOST_CHARS // MOST_LINES * sum(not line.isspace() for line in text.splitlines(keepends=True)))
+
+
+def pieces(text: str) -> list[str]:
+    """Returns the paragraphs and items of a markdown text, as many at a time as a note should have; code is one."""
     fences = find_code(text).fences
-    starts = [found.end() for found in re.finditer(r"\n\s*\n", text) if not is_inside(found.start(), fences)]
-    cuts, at = [0], 0
-    for start in (*starts, len(text)):
-        if start - cuts[-1] > most and at > cuts[-1]:
-            cuts.append(at)
-        at = start
-    return [text[cut:until].strip() for cut, until in zip(cuts, [*cuts[1:], len(text)], strict=True)]
+    found = re.finditer(r"\n\s*\n|\n(?=[-*+] |\d+[.)] )", text)
+    starts = [each.end() for each in found if not is_inside(each.start(), fences)]
+    cuts, size = [0], 0
+    for start, until in pairwise((0, *starts, len(text))):
+        if size and size + size_of(text[start:until]) > MOST_CHARS:
+            cuts.append(start)
+            size = 0
+        size += size_of(text[start:until])
+    return [text[cut:until].strip() for cut, until in pairwise((*cuts, len(text)))]

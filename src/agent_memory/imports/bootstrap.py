@@ -44,7 +44,7 @@ from agent_memory.text.json_shape import is_object
 from agent_memory.text.markdown import derive_description, first_heading, prose_lines
 from agent_memory.text.plain_text import first_few, one_line
 
-_MOST_PROPOSALS, _MOST_LINES, _MOST_SOURCES, _MOST_READ = 10, 40, 6, 200
+_MOST_PROPOSALS, _MOST_LINES, _MOST_SOURCES, _MOST_READ = 10, 30, 6, 200
 _WALK_DEPTH, _MOST_WALKED = 3, 50_000
 _MOST_COMMITS, _LARGE_COMMIT = 1_000, 30
 """A commit of many files moves or formats them: it does not show that they belong together."""

@@ -19,7 +19,18 @@ from attrs import evolve, frozen
 from agent_memory.care.tombstones import Tombstones
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import exists
-from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, Value, pieces, sections
+from agent_memory.imports.base import (
+    SOURCES_LINE,
+    Found,
+    LeftOut,
+    Machine,
+    Record,
+    Source,
+    Value,
+    pieces,
+    sections,
+    size_of,
+)
 from agent_memory.imports.exporting import read_notes
 from agent_memory.imports.markdown import (
     BASIC_MEMORY,
@@ -45,6 +56,7 @@ from agent_memory.note.note import (
 from agent_memory.note.note_format import render_note
 from agent_memory.redaction.redact import redact_path, stored_line
 from agent_memory.results import as_result, unwrap
+from agent_memory.rules.analyze import MOST_CHARS
 from agent_memory.rules.change import Change, ChangeGroup, Dropped
 from agent_memory.rules.drafts import (
     MAX_BODY_CHARS,
@@ -354,16 +366,18 @@ def _apart(found: Iterable[Found]) -> Iterator[Found]:
 
 
 def _parts(found: Iterable[Found]) -> Iterator[Found]:
-    """Yields the records; of one that is too long for a note each of its sections, and of a longer one its paragraphs,
-    as many at a time as fit."""
+    """Yields the records; of one that is too large for a note each of its sections, and of a larger one its paragraphs,
+    as many at a time as fit. A note of ours stays whole if it may."""
     for each in found:
-        if not isinstance(each, Record) or len(each.body) <= MAX_BODY_CHARS:
+        if not isinstance(each, Record) or (
+            size_of(each.body) <= MOST_CHARS or (is_id(each.id) and len(each.body) <= MAX_BODY_CHARS)
+        ):
             yield each
             continue
         title = each.title or each.id
         for heading, text in sections(each.body):
             name, id = f"{title}: {heading}" if heading not in ("", title) else title, f"{each.id}/{heading}"
-            for number, piece in enumerate(pieces(text, MAX_BODY_CHARS), 1):
+            for number, piece in enumerate(pieces(text), 1):
                 more = ("", "") if number == 1 else (f" ({number})", f"/{number}")
                 yield evolve(each, id=id + more[1], title=name + more[0], body=piece, description="", names=())
 
