@@ -91,16 +91,30 @@ def test_strangers_get_nothing(browser: Browser, id: str, headers: Mapping[str, 
     assert browser.json(f"/notes/{id}")["note"]["archived"] is False
 
 
-def test_an_act_needs_the_token_of_our_own_forms(browser: Browser, id: str) -> None:
+def test_what_a_form_of_another_page_could_send_needs_the_token_of_ours(browser: Browser, id: str) -> None:
     for sent in ({}, {"token": "guessed"}):
         refused = browser.client.post(f"/notes/{id}/archive", data={**sent, "body": "What I typed"})
         assert refused.status_code == 403
         assert all(words in refused.text for words in ("Load the page again", "What I typed"))
     assert browser.act("/notes/x/archive", 404)["error"]["code"] == "entry-not-found"
-    assert browser.client.post(f"/notes/{id}/archive", json={}, headers={"X-Form-Token": "x"}).status_code == 403
+    for kind in ("", "text/plain", "text/plain; application/json", "multipart/form-data; boundary=x"):
+        answer = browser.client.post(f"/notes/{id}/archive", content=b"{}", headers={"Content-Type": kind})
+        assert answer.status_code == 403, kind
+    asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    for path in (f"/notes/{id}/archive", "/api/memory/vault"):  # so that a page of another site is not let send JSON
+        answer = browser.client.options(path, headers={**asked, "Access-Control-Request-Headers": "content-type"})
+        assert (answer.status_code, [each for each in answer.headers if "access-control" in each]) == (403, [])
+        assert browser.client.post(path, json={}, headers={"Origin": "https://evil.example"}).status_code == 403
+        assert TestClient(browser.page, base_url=ADDRESS).post(path, json={}).status_code == 401
+    assert browser.json(f"/notes/{id}")["note"]["archived"] is False
     token = form_token(browser.html(f"/notes/{id}"))
     assert browser.client.post(f"/notes/{id}/archive", data={"token": token}).status_code == 200
     assert browser.json(f"/notes/{id}")["note"]["archived"] is True
+    for origin in ({}, {"Origin": ADDRESS}):
+        stored = browser.client.post("/api/memory/vault", json={"content": f"Nets {origin}."}, headers=origin)
+        changed = {"id": stored.json()["entry"]["id"], "content": f"Ropes {origin}."}
+        assert browser.client.put("/api/memory/vault", json=changed, headers=origin).status_code == 200
+        assert browser.client.delete("/api/memory/vault", params={"id": changed["id"]}).status_code == 200
 
 
 def test_every_answer_forbids_scripts_of_others_frames_and_caches(browser: Browser, id: str) -> None:
@@ -127,9 +141,7 @@ def test_bodies_and_rates_are_bounded(browser: Browser, id: str, monkeypatch: py
 
     assert browser.client.post(f"/notes/{id}/edit", content=chunks()).status_code == 400
     for broken in (b"{", b"[1]", b'{"a": ' + b"[" * 100_000, b"\xff\xfe"):
-        sent = browser.client.post(
-            f"/notes/{id}/edit", content=broken, headers={"Content-Type": "application/json", "X-Form-Token": "x"}
-        )
+        sent = browser.client.post(f"/notes/{id}/edit", content=broken, headers={"Content-Type": "application/json"})
         assert sent.status_code == 400, broken[:20]
 
 

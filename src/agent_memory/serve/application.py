@@ -55,7 +55,6 @@ E = TypeVar("E", bound=StrEnum)
 
 MAX_BODY_BYTES = 1 << 20
 MOST_AT_ONCE = 64
-FORM_TOKEN_HEADER = "X-Form-Token"
 
 _STRANGER = (
     "Open the address that `memory serve` prints. It opens one browser only: if it was used and not by you, end the "
@@ -270,8 +269,9 @@ class Page:
                 fields = parse_qs(request.url.query, keep_blank_values=True)
                 if route.method != "GET":
                     fields |= await self._form(request)
-                    given = request.headers.get(FORM_TOKEN_HEADER) or fields.pop("token", [""])[-1]
-                    if not _same(given, self.form_token):
+                    is_ours = _same(fields.pop("token", [""])[-1], self.form_token)
+                    # A form can send neither PUT nor DELETE nor JSON, and no script of another page may.
+                    if request.method == "POST" and not (_holds_json(request) or is_ours):
                         return self._failed(_NOT_OUR_FORM, wants_json, fields.get("body", [""])[-1], 403)
                 loop = asyncio.get_running_loop()
                 return await loop.run_in_executor(self._thread, self._answer, route, request, fields, wants_json)
@@ -288,7 +288,7 @@ class Page:
             if len(body) > MAX_BODY_BYTES:
                 raise UsageInvalid(f"The request is larger than {MAX_BODY_BYTES >> 20} MiB")
         try:
-            if request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
+            if _holds_json(request):
                 members = json.loads(body or b"{}")
                 if not is_object(members):
                     raise ValueError("it is no object")
@@ -340,8 +340,7 @@ class Page:
         return HTMLResponse(rendered(template, values), status, _HEADERS)
 
     def _json(self, document: Mapping[str, Any], status: int) -> Response:
-        headers = {**_HEADERS, FORM_TOKEN_HEADER: self.form_token}
-        return JSONResponse(document, status, headers)
+        return JSONResponse(document, status, _HEADERS)
 
     def _failed(self, error: Error, wants_json: bool, typed: str, status: int = 0) -> Response:
         """Says what went wrong; what the person had typed is given back."""
@@ -384,6 +383,10 @@ def _wants_json(request: Request) -> bool:
         or path.endswith(".json")
         or ("application/json" in accepted and "text/html" not in accepted)
     )
+
+
+def _holds_json(request: Request) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
 
 
 def _texts(value: Any) -> list[str]:

@@ -370,8 +370,9 @@ def use(asked: Asked) -> Shown:
 
 
 def health(asked: Asked) -> Shown:
-    state = unwrap(asked.looking.health())
-    report = asked.looking.doctor().examine()
+    doctor = asked.looking.doctor()
+    state = unwrap(doctor.health())
+    report = evolve(doctor, health=lambda: Success(state)).examine()  # has the problems of `state` among its findings
     fixable = sum(each.fix is not None for each in report.findings)
     document = {"status": health_document(state), "doctor": fields_of(report)}
     context = {"health": state, "report": report, "fixable": fixable}

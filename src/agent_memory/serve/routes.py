@@ -413,7 +413,6 @@ def openapi(routes: Iterable[Route]) -> dict[str, Any]:
                 for name, meaning in each.fields.items()
             ]
         else:
-            operation["security"] = [{"cookie": [], "form": []}]
             members = {name: {**text, "description": meaning} for name, meaning in each.fields.items()}
             content = {"application/json": {"schema": {"type": "object", "properties": members}}}
             operation["requestBody"] = {"content": content}
@@ -423,10 +422,5 @@ def openapi(routes: Iterable[Route]) -> dict[str, Any]:
         "info": {"title": "agent-memory", "version": __version__},
         "paths": paths,
         "security": [{"cookie": []}],
-        "components": {
-            "securitySchemes": {
-                "cookie": {"type": "apiKey", "in": "cookie", "name": "memory-PORT"},
-                "form": {"type": "apiKey", "in": "header", "name": "X-Form-Token"},
-            }
-        },
+        "components": {"securitySchemes": {"cookie": {"type": "apiKey", "in": "cookie", "name": "memory-PORT"}}},
     }
