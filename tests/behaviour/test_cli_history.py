@@ -68,7 +68,7 @@ def test_without_git_everything_else_works_and_the_next_run_records_it(memory: M
     assert "git has not recorded " in memory("status").out
     assert memory("consolidate").code == 0
     assert memory("status").code == 0
-    assert memory.log() == [f"agent-memory: remember: {NOTE}"]
+    assert memory.log() == ["agent-memory: recorded late: 2 files"]
 
 
 def test_hand_edits_are_recorded_as_the_persons(memory: Memory) -> None:

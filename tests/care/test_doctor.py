@@ -141,7 +141,7 @@ class TestFilesAndRuns:
 
     @pytest.mark.parametrize("name", [LOG_NAME, "owed.json"])
     def test_status_is_told_and_trouble_that_cannot_be_read_is_a_finding_p6(self, healthy: Patient, name: str) -> None:
-        healthy.by_hand("runs/owed.json", json.dumps([{"paths": [], "subject": "x"}]))
+        healthy.by_hand("runs/owed.json", json.dumps(["topics/x.md"]))
         log_hook_problem(os.environ["HOME"], str(healthy.root), "codex", "payload", "it is not JSON")
         assert healthy.codes() == ["status", "status"]
         with failing_on(name, "open"):

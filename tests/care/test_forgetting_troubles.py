@@ -14,7 +14,7 @@ from returns.result import Failure, Success
 from agent_memory import app
 from agent_memory.caller import Caller
 from agent_memory.care.forgetter import Forgetter
-from agent_memory.care.traces import forgetful_commits, forgetful_report
+from agent_memory.care.traces import forgetful_report
 from agent_memory.errors import EntryNotFound, StateCorrupt, StoreIo
 from agent_memory.git.git_process import GitProcess
 from agent_memory.results import as_result, sealed
@@ -168,17 +168,3 @@ def test_the_session_and_what_the_report_says_of_it_go() -> None:
 def test_what_is_no_report_is_named_as_such(data: bytes) -> None:
     with pytest.raises(StateCorrupt):
         forgetful_report(data, WORDS)
-
-
-TITLED = TraceWords(frozenset(("id__abc123",)), None, frozenset(("Where the port listens",)), ())
-DEBTS: list[dict[str, object]] = [
-    {"paths": ["topics/x id__abc123.md"], "subject": "remember: a port", "body": "by hand", "thread_id": "s1"},
-    {"paths": ["topics/y.md"], "subject": "remember: Where the port listens", "body": "", "thread_id": None},
-    {"paths": ["topics/z.md"], "subject": "remember: tea", "body": "green", "thread_id": "s2"},
-]
-
-
-def test_a_commit_that_is_owed_keeps_its_paths_and_says_nothing() -> None:
-    silent: dict[str, object] = {"subject": FORGOTTEN, "body": "", "thread_id": None}
-    found = json.loads(forgetful_commits(json.dumps(DEBTS).encode(), TITLED))
-    assert found == [{**DEBTS[0], **silent}, {**DEBTS[1], **silent}, DEBTS[2]]

@@ -136,10 +136,7 @@ def test_permissions_litter_and_locks_p5_p22(patient: Patient) -> None:
 
 def test_history_is_begun_and_what_was_owed_is_paid_p4(patient: Patient) -> None:
     (patient.root / ".git").rename(patient.root.parent / "moved")
-    patient.by_hand(
-        "runs/owed.json",
-        json.dumps([{"paths": [next((patient.root / "topics").iterdir()).name], "subject": "late", "body": ""}]),
-    )
+    patient.by_hand("runs/owed.json", json.dumps([next((patient.root / "topics").iterdir()).name]))
     done = patient.repair()
     assert done.failed == ()
     assert [each.code for each in done.after.findings] == []

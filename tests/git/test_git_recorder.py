@@ -337,7 +337,7 @@ def test_a_conflict_is_left_to_the_person(store: Path) -> None:
     _git(store, "merge", "--abort")
     assert (store / "topics/b.md").exists(), "P8: it was written during the merge"
     assert _recorder(store).adopt_hand_edits() == Success(0)
-    assert _subjects(store)[0] == "x"
+    assert _subjects(store)[0] == "recorded late: 1 file"
 
 
 def test_p4_a_lost_object_of_another_note_hinders_no_record(store: Path) -> None:

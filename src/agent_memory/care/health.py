@@ -18,7 +18,7 @@ from agent_memory.config import Config
 from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.files.paths import as_store_io
 from agent_memory.files.root import home_of
-from agent_memory.git.git_history import pending_commits
+from agent_memory.git.git_history import owed_paths
 from agent_memory.ports import Agent
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog
 from agent_memory.recall.reading import Reading
@@ -130,7 +130,7 @@ class Health:
                     f"{'to' if injects else 'from'} {newest.harness or 'a hook'} at {newest.at}: {newest.message}"
                 )
         if self.unrecorded:
-            found.append(f"git has not recorded {counted(self.unrecorded, 'write')} yet; the next run does")
+            found.append(f"git has not recorded {counted(self.unrecorded, 'file')} yet; the next run does")
         return (*found, *self.job_problems, *self.warnings)
 
 
@@ -161,7 +161,7 @@ def read_health(
     damaged = (str(StateCorrupt(f"{root}/runs/{each.run_id}/report.json", each.problems)) for each in newest)
     since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
     missed, unread_logs = hook_log_of(root, environ)
-    owed = pending_commits(root)
+    owed = owed_paths(root)
     installed, jobs = job_healths(home_of(environ), config.schedule, str(root), now_ms)
     problems = [problem for job in jobs if (problem := job.problem(now_ms)) is not None]
     problems += [

@@ -18,7 +18,7 @@ from agent_memory.files.durable import close_quietly
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import exists, is_directory, names_below, store_io
 from agent_memory.files.root import home_of, local_state_directory
-from agent_memory.git.git_history import pending_commits
+from agent_memory.git.git_history import owed_paths
 from agent_memory.git.git_process import GitProcess
 from agent_memory.note.frontmatter import NotReadable, split_note
 from agent_memory.note.note import Listing, MemoryEntry
@@ -90,10 +90,10 @@ class Repairer:
         """Records what a person changed as theirs before anything is repaired, and what git missed with it."""
         owed = 0
         with log.tolerating():
-            owed = len(unwrap(pending_commits(self.git.root)))
+            owed = len(unwrap(owed_paths(self.git.root)))
         adopted = unwrap(self.writes.recorder.adopt_hand_edits())
         if owed:
-            log.did.append(f"{counted(owed, 'write is', 'writes are')} recorded by git now")
+            log.did.append(f"{counted(owed, 'file is', 'files are')} recorded by git now")
         if adopted:
             log.did.append(f"{counted(adopted, 'file changed by hand is', 'files changed by hand are')} recorded")
 

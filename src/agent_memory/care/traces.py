@@ -180,7 +180,6 @@ class RunTraces:
                 [each for each in DEFERRED.parse(data, "") if touched.isdisjoint(ids_of(each.action))]
             ).encode(),
         )
-        self._rewrite(f"{RUNS}/owed.json", lambda data: forgetful_commits(data, self.words))
         if self.words.names_one(self._text(memo := f"{RUNS}/tiering.json") or ""):
             remove_file(self.root, memo)  # derived data is made anew
         for path in self._files(DELIVERIES):
@@ -329,21 +328,5 @@ def forgetful_report(data: bytes, words: TraceWords) -> bytes:
         return FORGOTTEN if value in said or words.is_in(value) or is_of_session else value
 
     cleaned = without(report)
-    return data if cleaned == report else _dumped(cleaned)
-
-
-def forgetful_commits(data: bytes, words: TraceWords) -> bytes:
-    """Returns pending commits without the words of those about what was forgotten: their paths stay."""
-    commits = get.parsed(data)
-    if not is_list(commits):
-        raise StateCorrupt("owed.json", ("it is not a list of pending commits",))
-    cleaned = [*commits]
-    for number, commit in enumerate(commits):
-        text = json.dumps(commit, ensure_ascii=False)
-        if is_object(commit) and (words.names_one(text) or words.is_in(text)):
-            cleaned[number] = {**commit, "subject": FORGOTTEN, "body": "", "thread_id": None}
-    return data if cleaned == commits else _dumped(cleaned)
-
-
-def _dumped(document: Any) -> bytes:
-    return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
+    text = json.dumps(cleaned, ensure_ascii=False, indent=1) + "\n"
+    return data if cleaned == report else text.encode("utf-8", "replace")

@@ -16,7 +16,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from returns.result import Failure
 
@@ -44,8 +44,8 @@ from agent_memory.rules.commit_message import (
     wanted_of,
 )
 from agent_memory.rules.run_log import Revision
-from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import one_line
+from agent_memory.text.json_shape import is_list
+from agent_memory.text.plain_text import counted, one_line
 
 _CHECKED_BYTES = 16 * 2**20
 """Larger files are not checked for secrets, and so are not recorded."""
@@ -59,8 +59,8 @@ class GitRecorder:
     """The `Recorder` in `<root>/.git`, under the write lock. With `autoCommit: false` every call succeeds and does
     nothing.
 
-    A failed commit stays pending in `runs/owed.json` (a list of arguments of `record`) and is made first the next time
-    (P4), or a write of ours would count as the person's hand edit.
+    Files that could not be committed are listed in `runs/owed.json` and are committed first the next time (P4), or a
+    write of ours would count as the person's hand edit.
     """
 
     def __init__(self, root: Path, config: StorageConfig, environ: Mapping[str, str], locks: Locks) -> None:
@@ -78,19 +78,11 @@ class GitRecorder:
 
     @as_result
     def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
-        """See the port. Pending commits come first. A file with a secret stays uncommitted, and `warnings` names it."""
+        """See the port. What is owed comes first. A file with a secret stays uncommitted, and `warnings` names it."""
         with self._locks.write():
-            pending = unwrap(pending_commits(self._root))
-            for done, commit in enumerate(pending):
-                try:
-                    self._make(commit)
-                except PathRefused:
-                    continue  # it will always fail, and must not block the others
-                except Error:
-                    self._put(pending[done:])
-                    raise
-            if pending:
-                self._put([])
+            if owed := unwrap(owed_paths(self._root)):
+                self._make(owed, f"recorded late: {counted(len(owed), 'file')}", "", {})
+                self._put(())
             if not self._config.auto_commit or not is_directory(str(self._root)):
                 return 0
             names = names_in(str(self._root), lambda name: not is_ignored(name) and not is_bookkeeping(name))
@@ -114,46 +106,43 @@ class GitRecorder:
         harness: str | None = None,
     ) -> None:
         """See the port. Paths that are unchanged, ignored or hold a secret are left out; if none is left there is no
-        commit. After a failure the commit is pending."""
-        told = {"subject": subject, "body": body, "thread_id": thread_id, "harness": harness}
-        commit = {"paths": list(paths), **told}
+        commit. After a failure they are owed."""
         with self._locks.write():
             try:
-                self._make(commit)
+                self._make(paths, subject, body, {"threadId": thread_id, "harness": harness})
+            except PathRefused:
+                raise
             except Error:
-                self._put([*unwrap(pending_commits(self._root)), commit])
+                self._put((*unwrap(owed_paths(self._root)), *paths))
                 raise
 
-    # -- pending commits ------------------------------------------------------------------------------------------------
-
-    def _put(self, pending: Sequence[Mapping[str, Any]]) -> None:
+    def _put(self, owed: Iterable[str]) -> None:
+        paths = list(dict.fromkeys(owed))
         with as_store_io("write", str(self._owed)):
-            if not pending:
+            if not paths:
                 self._owed.unlink(missing_ok=True)
                 return
             make_directories(str(self._owed.parent))
-            text = json.dumps(pending, ensure_ascii=False, indent=1)
-            replace_file(str(self._owed), text.encode("utf-8", "replace"))
+            replace_file(str(self._owed), json.dumps(paths, indent=1).encode())
 
-    def _make(self, commit: Mapping[str, Any]) -> None:
+    def _make(self, paths: Sequence[str], subject: str, body: str, values: Mapping[str, str | None]) -> None:
+        """Commits what has changed of these paths; `values` are for the template of `storage.commitHook`."""
         if not self._config.auto_commit:
             return
-        paths: list[str] = commit["paths"]
         for path in paths:
             if problem := path_problem(path):
                 raise PathRefused(path, problem)
         template = parse_command_template(self._config.commit_hook)
         if isinstance(template, Failure):
             raise ConfigInvalid("(effective)", (f"storage.commitHook {template.failure()}",))
-        options = filled(template.unwrap(), {"threadId": commit.get("thread_id"), "harness": commit.get("harness")})
+        options = filled(template.unwrap(), values)
         make_ready(self._git, self._warn)
         changed = self._changed()
         wanted = self._without_secrets(wanted_of(changed, paths))
         if not wanted:
             return
         along = self._without_secrets([path for path in changed if self._is_ours(path)])
-        message = commit_message(commit["subject"], commit.get("body", ""))
-        self._commit(tuple(dict.fromkeys((*wanted, *along))), message, options, OURSELVES)
+        self._commit(tuple(dict.fromkeys((*wanted, *along))), commit_message(subject, body), options, OURSELVES)
 
     # -- contents ------------------------------------------------------------------------------------------------------
 
@@ -255,17 +244,17 @@ class GitRecorder:
 
 
 @as_result
-def pending_commits(root: Path) -> list[Mapping[str, Any]]:
-    """Returns the commits that are still pending, each as arguments of `record`. An unreadable list is an error: adding
-    a commit would overwrite the others (P6)."""
+def owed_paths(root: Path) -> tuple[str, ...]:
+    """Returns the paths of ours that git has still to record. An unreadable list is an error: the next one would
+    replace it (P6)."""
     path = root / _OWED
     with as_store_io("read", str(path)):
         try:
             document = json.loads(path.read_text("utf-8"))
         except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
-            return []  # a lost or damaged list costs an author's name in the history, never a note
-    commits = filter(is_object, document) if is_list(document) else ()
-    return [each for each in commits if is_list(each.get("paths")) and "subject" in each]
+            return ()  # a lost or damaged list costs an author's name in the history, never a note
+    paths = document if is_list(document) else ()
+    return tuple(each for each in paths if isinstance(each, str) and path_problem(each) is None)
 
 
 # -- author -----------------------------------------------------------------------------------------------------------
