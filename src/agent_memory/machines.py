@@ -191,8 +191,8 @@ def answered(agent: Agent, records: RunRecords[Any, Any], run_id: str, key: str,
     kept = unwrap(records.find_reply(key))
     if kept is not None and kept.shown == shown:
         return kept
-    text = redact(unwrap(agent.answer(request)).text).text
+    given = unwrap(agent.answer(request))
     prompt_hash = hashlib.sha256(request.prompt.encode("utf-8", "surrogatepass")).hexdigest()
-    reply = KeptReply(text, request.nonce, prompt_hash, shown)
+    reply = KeptReply(redact(given.text).text, request.nonce, prompt_hash, shown, given.prompt_chars)
     unwrap(records.keep_reply(run_id, key, reply))
     return reply

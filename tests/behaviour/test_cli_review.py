@@ -104,6 +104,18 @@ def test_what_is_changed_in_the_middle_of_a_review_is_left_and_said_to_wait(memo
     assert memory.notes()[0]["body"] == "It has two."
 
 
+def test_what_cannot_be_merged_is_not_offered_to_be(memory: Memory) -> None:
+    text = "The anchor chain is greased {} spring by the crew of the harbour, before the first boats go out."
+    for word, scope in (("each", "github.com/ada/lamp"), ("every", "github.com/ada/lamp"), ("any", "global")):
+        memory.remembered(text.format(word), "--scope", scope)
+    found = memory("review", "--json").document["items"]
+    scopes = [{each["scope"] for each in item["notes"]} for item in found]
+    assert [("merge" in item["acts"], "cannot be merged" in item["reason"]) for item in found] == [
+        (len(each) == 1, len(each) > 1) for each in scopes
+    ]
+    assert {len(each) for each in scopes} == {1, 2}
+
+
 def test_one_key_is_enough_on_a_terminal(memory: Memory) -> None:
     foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
     assert "Rejected Somebody said" in on_a_terminal(memory, "review", answer="r")

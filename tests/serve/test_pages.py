@@ -245,6 +245,7 @@ def test_a_run_is_shown_with_its_diff_and_undone_once_its_reverse_was_shown(home
     assert "+Lamps are lit at dusk." in html
     ahead = browser.html(f"/runs/{run['run']}/undo")
     assert "-Lamps are lit at dusk." in ahead
+    assert '<span class="removed">----' in ahead, "a line of frontmatter is no head of a diff"
     assert len(memory.notes()) == 1
     after = browser.submit(f"/runs/{run['run']}/undo")
     assert memory.notes() == []
@@ -264,6 +265,20 @@ def test_a_run_is_shown_with_its_diff_and_undone_once_its_reverse_was_shown(home
         assert "failed failed" not in " ".join(re.sub("<[^>]*>", " ", html).split())
     assert browser.html("/health").count("last run failed") == 1
     browser.close()
+
+
+def test_a_run_is_shown_with_what_its_calls_cost(memory: Memory, browser: Browser) -> None:
+    memory.captured("Lamps", "Lamps are lit at dusk.")
+    assert memory("consolidate").code == 0  # by the built-in extractor
+    note = {"title": "Nets", "body": "Nets are mended.", "kind": "fact", "tags": ["area__nets"]}
+    memory.configure(llm={"command": memory.answered({"entries": [note]})}, storage={"autoCommit": False})
+    memory.captured("Nets", "Nets are mended.")
+    assert memory("consolidate").code == 0
+    asked, free = (f"/runs/{each['run']}" for each in browser.json("/runs")["runs"])
+    spent, today = browser.json(asked)["spent"], memory("status", "--json").document["spend"]
+    assert spent.items() <= today.items()
+    assert f"1 call of the agent command sent {spent['promptChars']:,} and returned" in browser.html(asked)
+    assert (browser.json(free)["spent"]["calls"], "call of the agent" in browser.html(free)) == (0, False)
 
 
 def test_a_run_that_is_at_work_makes_acts_wait_for_another_time(home: Path) -> None:
@@ -387,7 +402,15 @@ def test_figures_and_health_are_those_of_stats_status_and_doctor(memory: Memory,
     memory.remembered("Lamps are lit at dusk.")
     (memory.root / "topics/broken.md").write_text("---\nid: [\n---\nx\n")
     assert browser.json("/figures?days=30") == memory("stats", "--days", "30", "--json").document
-    assert "<rect" in browser.html("/figures")
+    figures = browser.html("/figures")
+    assert all(
+        each in figures
+        for each in (
+            "<rect",
+            '<p class="scale">1 a day</p>',
+            f"<span>{time.strftime('%Y-%m-%d', time.gmtime())}</span>",
+        )
+    )
     assert browser.json("/figures/use?days=30") == memory("stats", "--use", "--days", "30", "--json").document
     assert "No session was told a note" in browser.html("/figures/use")
     document = browser.json("/health")

@@ -103,7 +103,7 @@ class ReviewAct(StrEnum):
 
 _FOR_ONE = (ReviewAct.KEEP, ReviewAct.EDIT, ReviewAct.REJECT, ReviewAct.LATER)
 _FOR_SEVERAL = tuple(ReviewAct)
-_FOR_OPPOSITES = tuple(each for each in ReviewAct if each is not ReviewAct.MERGE)
+_FOR_UNMERGEABLE = tuple(each for each in ReviewAct if each is not ReviewAct.MERGE)
 
 
 @frozen
@@ -376,7 +376,8 @@ def _together(live: Mapping[str, Listed], examined: Mapping[str, Examined], now_
         if (kind := kinds.get(finding.kind)) is not None:
             notes = tuple(live[id] for id in finding.ids)
             source = "; ".join(dict.fromkeys(_source_of(each.meta) for each in notes))
-            acts = _FOR_SEVERAL if kind is ReviewKind.NEAR_DUPLICATE else _FOR_OPPOSITES
+            is_mergeable = kind is ReviewKind.NEAR_DUPLICATE and len({each.meta.scope for each in notes}) == 1
+            acts = _FOR_SEVERAL if is_mergeable else _FOR_UNMERGEABLE
             yield ReviewItem(_key(kind, notes), kind, finding.reason, source, notes, acts)
 
 

@@ -30,6 +30,8 @@ class KeptReply:
     prompt_hash: str
     shown: dict[str, str]
     """The content hash of each note shown in full, by id: if any of them has changed, the reply is not used again."""
+    prompt_chars: int = 0
+    """See `AgentReply`."""
 
 
 @frozen

@@ -59,7 +59,6 @@ from agent_memory.rules.run_log import KEEP_RUNS
 from agent_memory.serve.application import Asked, Shown
 from agent_memory.setup.harnesses import is_told
 from agent_memory.store.diffs import DiffPart
-from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import cut_chars, one_line
 
 A_PAGE = 50
@@ -230,8 +229,8 @@ def run(asked: Asked) -> Shown:
         parts = unwrap(memory.run_diff(logged.run_id))[1]
     except (RunNotFound, UndoRefused) as error:
         unshown = str(error)
-    spent = unwrap(memory.spend.days()).get(day_of(logged.started_at_ms))
-    document = {**run_document(logged), **diff_document(logged, parts), "spentThatDay": json_of(spent)}
+    spent = memory.log.spent(logged.run_id).value_or(None)
+    document = {**run_document(logged), **diff_document(logged, parts), "spent": json_of(spent)}
     return Shown("run.html", document, {"run": logged, "parts": parts, "unshown": unshown, "spent": spent})
 
 

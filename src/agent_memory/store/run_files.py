@@ -27,6 +27,7 @@ from agent_memory.files.paths import (
     exists,
     is_directory,
     is_plain_name,
+    names_below,
     names_in,
     read_bytes,
     real_root,
@@ -37,7 +38,7 @@ from agent_memory.files.paths import (
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change, Footprint, SectionChange, fold_files
-from agent_memory.rules.plan import Deferred
+from agent_memory.rules.plan import DaySpend, Deferred
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
 from agent_memory.rules.run_log import (
     KEEP_DAYS,
@@ -124,6 +125,15 @@ class RunLog:
         if sections is None and not parts:
             raise RunNotFound(run_id)
         return Footprint(tuple(file for part in found if part is not None for file in part.files), sections or ())
+
+    @as_result
+    def spent(self, run_id: str) -> DaySpend:
+        """Returns what the replies cost that the run keeps: calls of a command, and characters."""
+        directory = f"{RUNS}/{run_id}/replies"
+        paths = (f"{directory}/{name}" for name in names_below(self._root, directory))
+        replies = (JsonFile(self._root, path, REPLY, MAX_RUN_FILE_BYTES).read() for path in paths)
+        kept = [each for each in replies if each is not None and each.prompt_chars]
+        return DaySpend(len(kept), sum(each.prompt_chars for each in kept), sum(len(each.text) for each in kept))
 
     @as_result
     def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> None:
