@@ -152,7 +152,7 @@ def configure_export(parser: argparse.ArgumentParser) -> None:
     add_filters(parser)
     epilog = (
         "Secret notes never leave, and secrets are redacted. `memory import` takes markdown, jsonl and okf back with the "
-        "same ids, text, tags, scopes and dates, with --mine also as whose word they were. What agents read by themselves "
+        "same ids, text, tags, scopes and dates, with --mine also whose word they were, and pins. What agents read by themselves "
         "(claude, codex, skills, cursor-rules, agents-md) holds only what you said or vouched for and, marked as theirs, what "
         "agents concluded. skills writes a SKILL.md for each note with the tag `skill`, beside the skills that are there. "
         "Another directory is brought up to date by exporting again; one that holds anything else is refused, and a rule "

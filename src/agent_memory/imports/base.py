@@ -23,7 +23,7 @@ from agent_memory.files.paths import names_in, read_image, store_io
 from agent_memory.harness.databases import Database, read_database, text_of
 from agent_memory.harness.transcripts import TranscriptRoots, files_below, head_of
 from agent_memory.note.frontmatter import NotReadable, Plain, split_note
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Meta, Origin, Sensitivity
 from agent_memory.note.yaml_block import block_values
 from agent_memory.results import as_result
 from agent_memory.rules.analyze import MOST_CHARS, MOST_LINES
@@ -70,10 +70,9 @@ class Record:
     is_archived: bool = False
     names: tuple[str, ...] = ()
     """By which links of other records mean this one."""
-    valid_from_ms: int | None = None
     valid_until_ms: int | None = None
-    scope: str = ""
-    """Of an exported note of ours."""
+    own: Meta | None = None
+    """The frontmatter of an exported note of ours."""
     origin: Origin = Origin.USER
     """Whose word it is if the person says that the memory is theirs: an agent's where the source itself shows that."""
 

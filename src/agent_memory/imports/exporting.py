@@ -303,13 +303,13 @@ def own_record(values: Mapping[str, Plain], body: str, name: str) -> Record:
     if not is_id(str(values.get("id"))):
         raise EntryUnreadable(name, ("it has no id of a note",))
     note = note_of(values, body, name, 0)
-    meta, scope = note.meta, stated_scope(note.meta.scope)
+    meta, scope = note.meta, stated_scope(note.meta.scope) or ""
     source = meta.sources[0] if meta.sources else Source(Harness.MANUAL)
     return Record(
         meta.id, note.body, meta.title, meta.description, meta.kind, meta.tags, meta.created_at_ms, meta.updated_at_ms,
         GLOBAL_SCOPE if scope else None, meta.scope, source.harness, source.thread_id, source.agent, meta.importance,
-        meta.confidence, meta.sensitivity, meta.expires_at_ms, names=meta.aliases, valid_from_ms=meta.valid_from_ms,
-        valid_until_ms=meta.valid_until_ms, scope=scope or "", origin=meta.origin,
+        meta.confidence, meta.sensitivity, meta.expires_at_ms, names=meta.aliases,
+        valid_until_ms=meta.valid_until_ms, own=evolve(meta, scope=scope), origin=meta.origin,
     )  # fmt: skip
 
 

@@ -50,7 +50,6 @@ from agent_memory.note.note import (
     Meta,
     Origin,
     Source as NoteSource,
-    Status,
     body_hash,
 )
 from agent_memory.note.note_format import render_note
@@ -300,7 +299,8 @@ class Importing:
         if any(each.is_said_by(title, body) for each in rejected):
             return LeftOut(title, "you rejected it (`memory review`)")
         place = record.place or GLOBAL_SCOPE
-        there = scope or record.scope or (GLOBAL_SCOPE if place == GLOBAL_SCOPE else self.scope_of(place))
+        own_scope = record.own.scope if record.own else None
+        there = scope or own_scope or (GLOBAL_SCOPE if place == GLOBAL_SCOPE else self.scope_of(place))
         key = stored_line(f"{source}:{record.id}", 200).replace("#", "_")
         before, digest = made.get(key, (None, ""))
         created_ms = record.created_at_ms or record.updated_at_ms or self.runs.clock.now_ms()
@@ -312,22 +312,24 @@ class Importing:
         record, now_ms = draft.record, self.runs.clock.now_ms()
         body = _linked(draft.body, ids, draft)
         created_ms = min(record.created_at_ms or record.updated_at_ms or now_ms, now_ms)
-        meta = Meta(
-            draft.id,
-            draft.title,
-            created_ms,
-            max(created_ms, min(record.updated_at_ms or created_ms, now_ms)),
-            stored_description(record.description or derive_description(body)),
-            record.kind,
-            stored_tags(record.tags),
-            Status.CAPTURED,
-            record.origin if is_mine else Origin.EXTERNAL,
-            draft.scope,
-            record.importance,
-            record.confidence,
-            record.sensitivity,
+        # A foreign source neither pins, nor vouches for, nor replaces a note.
+        known = record.own if record.own and is_mine else Meta(draft.id, draft.title, 0, 0)
+        meta = evolve(
+            known,
+            id=draft.id,
+            title=draft.title,
+            created_at_ms=created_ms,
+            updated_at_ms=max(created_ms, min(record.updated_at_ms or created_ms, now_ms)),
+            description=stored_description(record.description or derive_description(body)),
+            kind=record.kind,
+            tags=stored_tags(record.tags),
+            origin=record.origin if is_mine else Origin.EXTERNAL,
+            scope=draft.scope,
+            importance=record.importance,
+            confidence=record.confidence,
+            sensitivity=record.sensitivity,
             expires_at_ms=record.expires_at_ms,
-            valid_from_ms=record.valid_from_ms,
+            valid_from_ms=record.own.valid_from_ms if record.own else None,
             valid_until_ms=record.valid_until_ms,
         )
         where = NoteSource(
@@ -338,7 +340,7 @@ class Importing:
             record.agent and stored_agent(record.agent),
         )
         entry = MemoryEntry(meta, body)
-        sources = (evolve(where, imported=f"{draft.key}#{_digest(entry)}"),)
+        sources = (evolve(where, imported=f"{draft.key}#{_digest(entry)}"), *known.sources[1:])
         return evolve(entry, meta=evolve(meta, sources=sources))
 
 
