@@ -365,6 +365,13 @@ class TestTrust:
         assert (pinned["pinned"], pinned["tier"], pinned["promotedBy"]) == (True, "hot", "person")
         assert memory("unpin", id, "--json").document["pinned"] is False
 
+    def test_several_at_once(self, memory: Memory) -> None:
+        ids = [memory.remembered(f"Deploy {number} runs from main.") for number in range(2)]
+        for act in ("pin", "unpin", "promote", "archive", "restore"):
+            assert [each["id"] for each in memory(act, *ids, "--json").document["notes"]] == ids
+        done = memory("pin", ids[0], "id__nooooo", ids[1])
+        assert (done.code, done.out.count("Pinned"), "id__nooooo" in done.err) == (20, 1, True)
+
     @pytest.mark.parametrize("act", ["pin", "promote", "trust"])
     def test_an_agent_may_not_p19(self, memory: Memory, act: str) -> None:
         id = memory.remembered(NOTE)

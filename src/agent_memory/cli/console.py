@@ -290,6 +290,10 @@ def add_id(options: Options, meaning: str = ENTRY, *, optional: bool = False) ->
     options.add_argument("id", metavar="ID", nargs="?" if optional else None, type=entry_id, help=meaning)
 
 
+def add_ids(options: Options) -> None:
+    options.add_argument("ids", metavar="ID", nargs="+", type=entry_id, help=ENTRY)
+
+
 def add_choice(options: Options, name: str, words: type[StrEnum], meaning: str, default: StrEnum | None = None) -> None:
     """An option that takes one of a few words and stores the member of `words`; its help lists them."""
     known = [each.value for each in words]

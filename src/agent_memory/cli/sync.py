@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from agent_memory.cli.console import ENTRY, Console, add_flag, entry_id, set_command
+from agent_memory.cli.console import Console, add_flag, add_ids, set_command
 from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import fields_of
 from agent_memory.errors import PathRefused
@@ -60,7 +60,7 @@ def _sync(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def configure_share(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ids", metavar="ID", nargs="+", type=entry_id, help=ENTRY)
+    add_ids(parser)
     epilog = (
         f"Writes promoted notes of this repository to {TEAM_DIRECTORY}/ in its checkout, for a pull request. Sources, "
         "quotations, pins and your own keys stay at home. A note that is private, or holds a secret or a path of a "
@@ -78,7 +78,7 @@ def _share(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def configure_unshare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ids", metavar="ID", nargs="+", type=entry_id, help=ENTRY)
+    add_ids(parser)
     epilog = (
         f"Removes the note's file from {TEAM_DIRECTORY}/; your own note stays. Only you can run this, not an agent."
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import partial
 
 from returns.result import Result
@@ -17,6 +18,7 @@ from agent_memory.cli.console import (
     add_expires,
     add_flag,
     add_id,
+    add_ids,
     scope_of,
     set_command,
     tags_of,
@@ -24,8 +26,17 @@ from agent_memory.cli.console import (
 )
 from agent_memory.cli.dialogue import edited_by_hand, is_agreed, open_here
 from agent_memory.documents import entry_document, fields_of
-from agent_memory.errors import EntryInvalid, EntryUnreadable, Error, UsageInvalid
-from agent_memory.note.note import Harness, Importance, Kind, Listed, MemoryEntry, Sensitivity, StoredEntry
+from agent_memory.errors import EntryInvalid, EntryNotFound, EntryUnreadable, Error, UsageInvalid
+from agent_memory.note.note import (
+    TEAM_DIRECTORY,
+    Harness,
+    Importance,
+    Kind,
+    Listed,
+    MemoryEntry,
+    Sensitivity,
+    StoredEntry,
+)
 from agent_memory.note.note_format import read_note, render_note
 from agent_memory.results import unwrap
 from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft
@@ -114,17 +125,37 @@ def _remember(arguments: argparse.Namespace, console: Console) -> None:
 # -- pin, unpin, promote, archive, restore ----------------------------------------------------------------------------
 
 
+@contextmanager
+def _refusing_the_teams(memory: Memory, id: str) -> Generator[None]:
+    """Says whose it is if the note is not in the store but in the checkout."""
+    try:
+        yield
+    except EntryNotFound:
+        if id in memory.shared_here():
+            hint = f"Change its file in {TEAM_DIRECTORY}/ and open a pull request; `memory unshare {id}` removes it."
+            raise UsageInvalid(f"{id} is a note of your team, not one in your store", hint) from None
+        raise
+
+
 def _configure_change(
     done: str,
-    change: Callable[[MemoryService, str], Result[StoredEntry, Error]],
+    change: Callable[[MemoryService, str], Result[StoredEntry | Listed, Error]],
     epilog: str,
     parser: argparse.ArgumentParser,
 ) -> None:
     def run(arguments: argparse.Namespace, console: Console) -> None:
-        memory = open_here(console)
-        _answer_change(memory, console, done, unwrap(change(memory.service, arguments.id)))
+        memory, documents = open_here(console), list[dict[str, object]]()
+        for id in arguments.ids:
+            with _refusing_the_teams(memory, id):
+                changed = unwrap(change(memory.service, id))
+            if isinstance(changed, Listed):
+                documents.append({**entry_document(changed), "archived": True})
+            else:
+                documents.append(_stored_document(memory, changed))
+            console.out(_line(done, changed if isinstance(changed, Listed) else changed.listed))
+        console.answer(documents[0] if len(documents) == 1 else {"notes": documents})
 
-    add_id(parser)
+    add_ids(parser)
     set_command(parser, run, epilog, f"{parser.prog} id__a1b2c3")
 
 
@@ -154,23 +185,16 @@ configure_restore = partial(
 )
 
 
-def _answer_change(memory: Memory, console: Console, done: str, stored: StoredEntry) -> None:
-    console.answer(_stored_document(memory, stored), _line(done, stored.listed))
+configure_archive = partial(
+    _configure_change,
+    "Archived",
+    MemoryService.archive,
+    "The note moves to archive/ unchanged; `memory restore ID` brings it back.",
+)
 
 
 def _line(done: str, listed: Listed) -> str:
     return f"{done} {listed.meta.id}  {one_line(listed.meta.title, MAX_TITLE_CHARS)}"
-
-
-def configure_archive(parser: argparse.ArgumentParser) -> None:
-    add_id(parser)
-    epilog = "The note moves to archive/ unchanged; `memory restore ID` brings it back."
-    set_command(parser, _archive, epilog, "memory archive id__a1b2c3")
-
-
-def _archive(arguments: argparse.Namespace, console: Console) -> None:
-    listed = unwrap(open_here(console).service.archive(arguments.id))
-    console.answer({**entry_document(listed), "archived": True}, _line("Archived", listed))
 
 
 # -- edit -------------------------------------------------------------------------------------------------------------
@@ -206,12 +230,14 @@ def _edit(arguments: argparse.Namespace, console: Console) -> None:
         expiry=arguments.expires,
         scope=None if arguments.scope is None else scope_of(arguments.scope, memory.scope_on_arrival()),
     )
-    if patch == MetaPatch() and arguments.body is None:
-        edited = _edited_by_hand(memory, arguments.id, console)
-    else:
-        body = None if arguments.body is None else text_of(arguments.body)
-        edited = unwrap(memory.service.edit(arguments.id, patch, body))
-    _answer_change(memory, console, "Nothing changed in" if edited.listed.content_hash == before else "Edited", edited)
+    with _refusing_the_teams(memory, arguments.id):
+        if patch == MetaPatch() and arguments.body is None:
+            edited = _edited_by_hand(memory, arguments.id, console)
+        else:
+            body = None if arguments.body is None else text_of(arguments.body)
+            edited = unwrap(memory.service.edit(arguments.id, patch, body))
+    done = "Nothing changed in" if edited.listed.content_hash == before else "Edited"
+    console.answer(_stored_document(memory, edited), _line(done, edited.listed))
 
 
 def _edited_by_hand(memory: Memory, id: str, console: Console) -> StoredEntry:
