@@ -123,7 +123,7 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
         # Of the newest sessions of a place some may be automated, empty or gone.
         if len(tried) == 20:
             break
-    raise trouble or UsageInvalid("No session here can be handed over", "Name one with --session.")
+    raise trouble or UsageInvalid("No session here can be handed over", "Name one by its id.")
 
 
 def _scope_of(io: HandingOverIo, entry: InboxEntry) -> str:
