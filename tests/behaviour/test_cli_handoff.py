@@ -145,6 +145,10 @@ def test_a_session_is_recovered_for_seven_days_and_by_an_agent_only_once_it_rest
     ):
         on_disk(memory, conversation(memory.home, started_ms=started_ms))
         assert (memory("recover").code, memory("recover", environ=agent).code) == codes
+    copied = conversation(memory.home, started_ms=now_ms() - 8 * DAY_MS)
+    copied.session_id = "copied-just-now"
+    on_disk(memory, copied)
+    assert memory("recover", "--json").document["session"] == SESSION
 
 
 def test_a_checkpoint_captures_once_and_keeps_a_handoff_where_there_is_something_to_take_up(memory: Memory) -> None:

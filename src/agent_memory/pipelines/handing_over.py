@@ -106,6 +106,7 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
     """Returns the newest session of the place that can be read and in which a person asked for something."""
     tried: set[tuple[str, str | None]] = set()
     trouble: Error | None = None
+    older: Taken | None = None
     for each in io.recent():
         entry = unwrap(each)  # an entry that cannot be read may be the newest (P6)
         key = (entry.harness.value, session_id_of(entry))
@@ -119,10 +120,14 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
             trouble = trouble or error
         else:
             if taken is not None and not (io.rested_by_ms is not None and taken.ended_at_ms > io.rested_by_ms):
-                return taken
+                if taken.handover.exchanges or not io.recovers:
+                    return taken
+                older = older or taken  # all files are new where a home was copied
         # Of the newest sessions of a place some may be automated, empty or gone.
         if len(tried) == 20:
             break
+    if older is not None:
+        return older
     raise trouble or UsageInvalid("No session here can be handed over", "Name one by its id.")
 
 
