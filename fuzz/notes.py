@@ -28,16 +28,18 @@ def _check(data: bytes) -> None:
     assert len(name.encode()) <= MAX_NAME_BYTES
     assert "/" not in name
     assert id_in_name(name) == entry.meta.id
-    again = parse_note(render_note(entry), _PATH, entry.meta.created_at_ms).unwrap().entry
+    again = parse_note(render_note(entry).encode(), _PATH, entry.meta.created_at_ms).unwrap().entry
     assert again == entry, "written anew, it is another entry"
     kept = render_note(entry, text)
-    assert parse_note(kept, _PATH, entry.meta.created_at_ms).unwrap().entry == entry, "written again, it is another"
+    assert parse_note(kept.encode(), _PATH, entry.meta.created_at_ms).unwrap().entry == entry, (
+        "written again, it is another"
+    )
     assert render_note(entry, kept) == kept, "each writing changes it"
     changed = evolve(
         entry, meta=evolve(entry.meta, title="Another title: #1", tags=("topic__x", "area__y"), pinned=True)
     )
     written = render_note(changed, text)
-    assert parse_note(written, _PATH, entry.meta.created_at_ms).unwrap().entry == changed, "a change is lost"
+    assert parse_note(written.encode(), _PATH, entry.meta.created_at_ms).unwrap().entry == changed, "a change is lost"
     _check_both_readers(text)
 
 

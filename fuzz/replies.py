@@ -152,7 +152,7 @@ def _check_entry(entry: MemoryEntry) -> None:
     name = file_name_of(meta)
     assert len(name.encode()) <= MAX_NAME_BYTES
     assert "/" not in name
-    assert parse_note(render_note(entry), f"topics/{name}", 0).unwrap().entry == entry
+    assert parse_note(render_note(entry).encode(), f"topics/{name}", 0).unwrap().entry == entry
 
 
 _KEYS = ("version", "nonce", NONCE, "title", "body", "tags", "drops", "id__bbbbb1", "id__bbbbb2", "id__bbbbb3", "id__bbbbb4", "id__bbbbb5", "[[id__bbbbb2]]", "[[id__zzzzzz]]",

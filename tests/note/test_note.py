@@ -22,7 +22,7 @@ MTIME_MS = 1_770_990_605_123
 
 
 def parsed(text: str | bytes, path: str = "topics/by hand.md") -> ParsedNote:
-    match sealed(parse_note(text, path, MTIME_MS)):
+    match sealed(parse_note(text if isinstance(text, bytes) else text.encode(), path, MTIME_MS)):
         case Success(note):
             return note
         case Failure(error):
@@ -30,7 +30,7 @@ def parsed(text: str | bytes, path: str = "topics/by hand.md") -> ParsedNote:
 
 
 def problems(text: str | bytes, path: str = "topics/by hand.md") -> tuple[str, ...]:
-    match sealed(parse_note(text, path, MTIME_MS)):
+    match sealed(parse_note(text if isinstance(text, bytes) else text.encode(), path, MTIME_MS)):
         case Success(note):
             raise AssertionError(note)
         case Failure(error):
@@ -406,7 +406,7 @@ def test_the_table_lists_every_key_in_the_order_of_writing(document: str) -> Non
 def test_the_example_is_a_note_as_it_is_written(document: str) -> None:
     example = document.split("then a body.\n\n")[1].split("\n\nA file may be")[0]
     text = "\n".join(line.removeprefix("    ") for line in example.split("\n")) + "\n"
-    note = sealed(parse_note(text, "x.md", 0)).unwrap()
+    note = sealed(parse_note(text.encode(), "x.md", 0)).unwrap()
     assert render_note(note.entry) == text.replace(
         "description: Guards must be pure, since they run more than once.\n", ""
     )

@@ -309,10 +309,6 @@ class Meta:
     def thread_ids(self) -> tuple[str | None, ...]:
         return tuple([each.thread_id for each in self.sources])
 
-    @property
-    def turns(self) -> tuple[tuple[int, ...], ...]:
-        return tuple([each.turns for each in self.sources])
-
 
 @frozen
 class MemoryEntry:

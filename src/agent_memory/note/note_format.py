@@ -302,15 +302,18 @@ def read_values(block: str) -> dict[str, Plain]:
     return block_values(block)
 
 
-def read_note(text: str | bytes, path: str, mtime_ms: int) -> ParsedNote:
+def read_note(data: bytes, path: str, mtime_ms: int) -> ParsedNote:
     """Returns the note in a file, defaults filled in; raises EntryUnreadable with every problem.
 
     `path` supplies id and title if the frontmatter lacks them, and names the file in errors; `mtime_ms` is the default
     of `createdAt`. A file without frontmatter is a note that a person wrote. Hidden characters are not removed here.
     """
     try:
-        parts = split_note(_decoded(text))
+        parts = split_note(data.decode("utf-8"))
         values = read_values(parts.block or "")
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
+        raise EntryUnreadable(path, (problem,)) from None
     except NotReadable as refused:
         raise EntryUnreadable(path, refused.problems) from None
     front = _FRONT_LINES.match(parts.body)
@@ -340,17 +343,6 @@ def note_of(values: Mapping[str, Plain], body: str, path: str, mtime_ms: int) ->
 
 
 parse_note = as_result(read_note)
-
-
-def _decoded(text: str | bytes) -> str:
-    if isinstance(text, str):
-        if well_formed(text) != text:
-            raise NotReadable("not UTF-8")  # a lone surrogate in a text comes from lenient decoding
-        return text
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise NotReadable(f"not UTF-8: byte 0x{text[error.start]:02x} at offset {error.start}") from None
 
 
 def _meta(stated: dict[str, Any], body: str, name: str, mtime_ms: int) -> Meta:

@@ -25,7 +25,6 @@ from agent_memory.rules.plan import (
     Action,
     ChangeSet,
     DefragProposal,
-    Edit,
     Merge,
     ProposedEntry,
     ProposedUpdate,
@@ -128,8 +127,6 @@ def _action(item: object, place: str) -> Action:
             raise InvalidValue(f"{place}.ids names fewer than two different notes")
     if isinstance(action, Split) and not 2 <= len(action.into) <= MAX_PARTS:
         raise InvalidValue(f"{place}.into has {len(action.into):,} items, expected 2 to {MAX_PARTS}")
-    if isinstance(action, Edit) and action.find == action.replace:
-        raise InvalidValue(f"{place}.replace is what was to be found: nothing would change")
     return action
 
 

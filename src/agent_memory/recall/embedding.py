@@ -287,8 +287,6 @@ def _nearness(vectors: Mapping[int, bytes], wanted: tuple[bytes, bytes], notices
         return over(table, numpy.linalg.norm(table, axis=1)[:, None])
 
     theirs, mine = units([*vectors.values()]), units(wanted)
-    if theirs.shape[1] != mine.shape[1]:  # of another model
-        return Nearness(notices=notices)
     mean = theirs.mean(axis=0)
     there = theirs.any(axis=1)[:, None]
     beside = numpy.where(there, theirs - mean, 0.0)

@@ -256,7 +256,7 @@ class ScorePart:
 
 @frozen(slots=False)
 class SearchHit:
-    """A note that was found, as it is now; the text of a secret note is left out."""
+    """A note that was found, as it is now."""
 
     stored: StoredEntry
     score: float
@@ -274,9 +274,8 @@ class SearchHit:
 
     @cached_property
     def snippet(self) -> Snippet:
-        """Returns the passage that answers most of the query; empty for a secret note."""
-        meta = self.stored.meta
-        return Snippet("") if meta.is_secret else snippet_of((meta.description, self.stored.body), self.worth)
+        """Returns the passage that answers most of the query."""
+        return snippet_of((self.stored.meta.description, self.stored.body), self.worth)
 
 
 @frozen

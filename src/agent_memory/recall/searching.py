@@ -64,8 +64,6 @@ _BY_MEANING_ALONE = (
 class _Found:
     """An answer before its notes are read. Numbers are those of the index."""
 
-    ids: tuple[str, ...]
-    """The ids in the query."""
     periods: tuple[Period, ...]
     """The times that it names."""
     words: tuple[QueryWord, ...]
@@ -93,9 +91,8 @@ class Searching:
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Returns the best notes, and how they were found. Any text is a query; one without a word finds nothing.
 
-        A note whose id or alias the query names comes first. A secret note is found only by its id and only by a
-        person, who is shown that it exists and nothing of its text (P20); a withheld one by no agent. UsageInvalid for a limit that is not from 1
-        to `MAX_HITS`, and for a least score that is not from 0 to 1.
+        A note whose id or alias the query names comes first. No secret note is found (P20), and a withheld one by no
+        agent. UsageInvalid for a limit that is not from 1 to `MAX_HITS`, and for a least score that is not from 0 to 1.
         """
         if not 1 <= request.limit <= MAX_HITS:
             raise UsageInvalid(f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}")
@@ -111,11 +108,11 @@ class Searching:
             found = self._ranked(request)
         tiers = self.store.tiers()
         unread: list[str] = []
-        hits = [*self._secret_hits(request, found), *self._hits(request, found, tiers.value_or(TierList()), unread)]
+        hits = tuple(self._hits(request, found, tiers.value_or(TierList()), unread))
         of_nearness = (each for each in found.nearness.notices if hits or each != _BY_MEANING_ALONE)
         notices = (*notices, *of_nearness, *warning_of(tiers), *dict.fromkeys(unread))
         mode = Mode.BM25 if isinstance(self.meanings, str) else request.mode
-        return SearchAnswer(tuple(hits[: request.limit]), mode, notices, max(found.count, len(hits)))
+        return SearchAnswer(hits, mode, notices, found.count)
 
     # -- from the query to a page -------------------------------------------------------------------------------------
 
@@ -136,7 +133,7 @@ class Searching:
         successors = (link.source for link in links if link.relation is Relation.SUPERSEDES)
         listed = unwrap(index.notes(tuple(dict.fromkeys((*given, *named, *successors)))))
 
-        found = _Found(ids, periods, words, matches, nearness, listed, named)
+        found = _Found(periods, words, matches, nearness, listed, named)
         page, count = self._page(request, found, given, links, now_ms)
         return evolve(found, page=page, count=max(matches.matched, count))
 
@@ -245,21 +242,8 @@ class Searching:
                 worth or {word.term: 1.0 for word in found.words},
                 tiers.get(stored.meta.id, Tier.COLD),
                 with_words(ranked.parts, said),
-                None if successor is None or successor.meta.is_secret else successor.meta.id,
+                None if successor is None else successor.meta.id,
             )
-
-    def _secret_hits(self, request: SearchRequest, found: _Found) -> list[SearchHit]:
-        """Returns the secret notes that a person names by id: that they exist, and nothing of their text."""
-        if self.caller.is_agent:
-            return []
-        known = {each.meta.id for each in found.listed.values()}
-        hits = list[SearchHit]()
-        for id in found.ids:
-            stored = None if id in known else self.store.read(id).value_or(None)
-            if stored is not None and stored.meta.is_secret and request.lets_through(stored.listed):
-                hidden = evolve(stored, body="")
-                hits.append(SearchHit(hidden, 1.0, parts=(ScorePart("id", 1.0),)))
-        return hits
 
 
 @as_result

@@ -306,8 +306,6 @@ class Converter:
         """Tells the members of a union apart by the word that `tag` has in JSON. The tag may be an attribute of theirs."""
 
         def structure(value: Any, type_: Any) -> Any:
-            if value is None and NoneType in options_of(type_):
-                return None
             if not is_object(value):
                 raise _refused(value, "an object")
             if tag not in value:
