@@ -178,6 +178,20 @@ class TestFiles:
         assert outside.read_bytes() == b"Theirs.\n"
         assert not (tmp_path / "missing.md").exists()
 
+    def test_a_link_of_a_clone_that_leads_out_of_its_work_tree_is_refused(self, memory: Memory) -> None:
+        clone = memory.home / "clone"
+        (clone / ".git").mkdir(parents=True)
+        (clone / ".git/HEAD").write_bytes(b"ref: refs/heads/main\n")
+        rc, hook = memory.home / ".bashrc", clone / ".git/config"
+        (clone / "docs").symlink_to("..")
+        for link, to in (("AGENTS.md", "../.bashrc"), ("CLAUDE.md", ".git/config"), ("docs/.bashrc", "")):
+            if to:
+                (clone / link).symlink_to(to)
+            assert self.outcome(memory, clone / link)[:2] == (70, "refused"), link
+        assert not any(each.exists() for each in (rc, hook))
+        (clone / "GEMINI.md").symlink_to("README.md")
+        assert self.outcome(memory, clone / "GEMINI.md")[:2] == (0, "written"), "the control"
+
     @pytest.mark.parametrize("data", [b"\xff\xfeM\0i\0n\0e\0", b"Mine.\0\n"], ids=["utf-16", "binary"])
     def test_what_is_no_text_in_utf_8_is_refused(self, memory: Memory, data: bytes) -> None:
         path = memory.home / "odd.md"

@@ -1,7 +1,7 @@
 """The targets: files of a person and of their harnesses, with one section that is ours (P2, P17, P21).
 
-Links are followed and the real file is replaced, so that dotfiles stay links: but not out of the home, and never into
-the storage root. Anything but a plain writable file is refused and left as it is.
+Links are followed and the real file is replaced, so that dotfiles stay links: but not out of the home, nor out of the
+work tree that a link is in (it may come from a clone), and never into the storage root. Anything but a plain writable file is refused and left as it is.
 
 Text between the markers that we did not write is kept in `~/.local/state/agent-memory/sections/`: 0700, files 0600.
 """
@@ -57,8 +57,8 @@ class Targets:
 
     @as_result
     def read(self, path: str) -> TargetFile:
-        """Returns the file, maybe missing. TargetRefused for a directory, a device, or a link that leaves the home. A
-        missing file's directory must exist. Opens nothing that might block."""
+        """Returns the file, maybe missing. TargetRefused for a directory, a device, or a link that leaves the home or
+        its work tree. A missing file's directory must exist. Opens nothing that might block."""
         try:
             with as_store_io("read", path):
                 real = self._real_path(path)
@@ -130,6 +130,10 @@ class Targets:
         )
         if not is_as_named and not is_within(real, homes[1]):
             raise TargetRefused(path, f"it leads out of your home, to {real}; give that path if you mean it")
+        for link in filter(os.path.islink, (named, *map(str, Path(named).parents))):
+            tree = work_tree_above(os.path.dirname(link))
+            if tree and (not is_within(real, tree) or ".git" in real[len(tree) :].casefold().split("/")):
+                raise TargetRefused(path, f"it leads out of {tree}, to {real}; give that path if you mean it")
         if not is_directory(os.path.dirname(real)):
             raise TargetRefused(path, f"it leads to {real}, whose directory does not exist")
         return real
