@@ -108,7 +108,8 @@ def prepare(
     found, more = candidates(live.entries, read, around, hot)
     if for_id is not None and for_id not in (each.stored.meta.id for each in found):
         found = []
-    made = (passage_of(each, memory.branch_mark(each.stored.meta.sources), around.scope) for each in found)
+    told = with_contradicted(found)
+    made = (passage_of(each, memory.branch_mark(each.stored.meta.sources), around.scope) for each in told)
     passages = tuple(passage for passage in made if passage is not None)
     # What could not be read just now must not stay away until another note changes (P6).
     until_ms = 0 if any(isinstance(each, StoreIo) for each in unread) else good_until_ms(live.entries, around)
@@ -126,7 +127,8 @@ def told_where(memory: Memory, notes: Notes, listed: Listed) -> tuple[str, ...]:
     meta = listed.meta
     scope = memory.scope_on_arrival() if meta.scope == GLOBAL_SCOPE else meta.scope
     prepared = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms()), notes, meta.id))
-    published = unwrap(memory.publish(None, dry_run=True))
+    is_near = meta.pinned or meta.is_vouched_for or unwrap(notes.tiers()).of(meta.id) is not Tier.COLD
+    published = unwrap(memory.publish(None, dry_run=True)).targets if is_near else ()
     profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
     passages = (
         grounded(prepared.passages, memory.checkout, memory.real_root)
@@ -135,7 +137,7 @@ def told_where(memory: Memory, notes: Notes, listed: Listed) -> tuple[str, ...]:
     )
     injection = NOTHING if profile is None else assemble(passages, profile, more=prepared.more)
     passage = next((each for each in passages if each.id == meta.id), None)
-    shown = [(each.path, each.rendered) for each in published.targets if each.rendered is not None]
+    shown = [(each.path, each.rendered) for each in published if each.rendered is not None]
     files = [f"{path} shows all of it." for path, rendered in shown if meta.id in rendered.hot]
     files += [f"{path} shows one line of it." for path, rendered in shown if meta.id in rendered.warm]
     switches, place = memory.switches(), next((each.cwd for each in reversed(meta.sources) if each.cwd), None)

@@ -149,7 +149,7 @@ def candidates(
         if fits is not None:
             found.append(fits)
             count[section] += 1
-    return with_contradicted(found), more
+    return found, more
 
 
 def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
