@@ -52,7 +52,7 @@ class TestAnEntry:
         assert "  It is cold: the managed section does not show it.\n  No defrag has decided yet" in done.out
         assert re.search(r"Shown to agents:\n  A session in .+ sees all of it at the start", done.out)
         assert "  Not read yet.\n" in done.out
-        assert re.search(r"  20\d\d-\d\d-\d\d \d\d:\d\d UTC: written by consolidate [0-9a-f]{6}: ", done.out)
+        assert re.search(r"  20\d\d-\d\d-\d\d \d\d:\d\d UTC: created by consolidate [0-9a-f]{6}: ", done.out)
         assert re.search(r"Commits:\n  20\d\d-\d\d-\d\d [0-9a-f]+ agent-memory: ", done.out)
 
     def test_of_a_note_in_a_paused_or_excluded_project_it_says_that_no_session_is_told(self, memory: Memory) -> None:
@@ -80,7 +80,7 @@ class TestAnEntry:
         undone = memory("undo", "--json").document
         gone = memory("why", id)
         run, undo = (re.escape(each["run"][-6:]) for each in reversed(memory("log", "--json").document["runs"]))
-        said = rf"There is no note {id} any more: written by consolidate {run}: .+ \(undone by {undo}\); taken away by undo"
+        said = rf"There is no note {id} any more: created by consolidate {run}: .+ \(undone by {undo}\); taken away by undo"
         assert (gone.code, bool(re.search(said, gone.err)), bool(undone)) == (20, True, True), gone.err
         assert f"`memory undo {undo}` brings it back." in gone.err
         assert "any more" not in memory("why", id, environ=AGENT).err

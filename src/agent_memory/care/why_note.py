@@ -36,10 +36,11 @@ from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.change import FileChange, FileState, Footprint
 from agent_memory.rules.forgotten import EntryTombstone, forgotten_note
+from agent_memory.rules.run import ACTION_WORDS
 from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, Revision, short_id
 from agent_memory.rules.tiers import score_parts, why_not_nearer
 from agent_memory.session.history import resume_command
-from agent_memory.store.diffs import diff_of_texts
+from agent_memory.store.diffs import ACT_WORDS, diff_of_texts
 from agent_memory.store.note_files import ARCHIVE, read_image
 from agent_memory.store.run_files import RunLog
 from agent_memory.text.instants import day_of, has_passed
@@ -129,20 +130,7 @@ def source_in_words(source: Source) -> str:
 
 # -- a note: what changed it ------------------------------------------------------------------------------------------
 
-
-_DONE: Mapping[str, str] = {
-    "create": "written",
-    "replace": "changed",
-    "retire": "archived",
-    "restore": "brought back from the archive",
-    "remove": "taken away",
-    "merge": "merged",
-    "split": "split",
-    "rename": "renamed",
-    "retag": "given other tags",
-    "edit": "edited",
-    "archive": "archived",
-}
+_DONE: Mapping[str, str] = {**ACT_WORDS, **ACTION_WORDS}
 
 
 @frozen

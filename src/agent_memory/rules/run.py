@@ -198,7 +198,7 @@ class Run:
 
 # -- defrag ------------------------------------------------------------------------------------------------------------
 
-_KINDS = {
+ACTION_WORDS = {
     "merge": "merged",
     "split": "split",
     "rename": "renamed",
@@ -295,7 +295,7 @@ class DefragRun:
     def _done(self) -> str:
         """Returns what was done (in a dry run: planned) and how many notes changed tier; empty if nothing was."""
         kinds = Counter(each.kind for each in self.plan.actions)
-        parts = [f"{kinds[kind]} {word}" for kind, word in _KINDS.items() if kinds[kind]]
+        parts = [f"{kinds[kind]} {word}" for kind, word in ACTION_WORDS.items() if kinds[kind]]
         moved = len(self.retiered)
         return ", ".join([*parts, f"{counted(moved, 'note')} changed tier"] if moved else parts)
 

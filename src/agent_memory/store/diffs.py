@@ -101,7 +101,7 @@ def _identity(path: str, state: FileState) -> tuple[str, str, bool]:
 
 _TITLE_CHARS = 200
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-_WORDS = {
+ACT_WORDS = {
     "create": "created",
     "replace": "changed",
     "retire": "moved to the archive",
@@ -164,7 +164,7 @@ def backwards(footprint: Footprint) -> Footprint:
 
 
 def _note(change: NoteChange) -> DiffPart:
-    words = f"{_WORDS[change.act]} {change.id}  {one_line(change.title, _TITLE_CHARS)}".rstrip()
+    words = f"{ACT_WORDS[change.act]} {change.id}  {one_line(change.title, _TITLE_CHARS)}".rstrip()
     if change.secret:
         return DiffPart(change.id, change.act, f"{words} (its text is not shown)")
     before, after = change.before, change.after
