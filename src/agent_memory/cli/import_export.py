@@ -101,18 +101,17 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
         )
         return imported
 
-    done = run(dry_run=True)
+    done = run(dry_run=arguments.dry_run or not arguments.yes)
     values = [f"  {key}  (`memory state`)" for key in done.values]
     if arguments.dry_run:
         print_foreseen(memory, done.changes, console)
         console.out(*values)
-    elif done.changes:
-        if not arguments.yes:
-            shown = [f"  {each.meta.title}  ({each.meta.scope})" for each in (*done.created, *done.updated)]
-            console.out(*first_of(shown + values, 20, "`--dry-run` shows all"), f"{done.sentence}.")
-            if not is_agreed(console, "Write these notes?"):
-                console.out("Nothing was written.")
-                return
+    elif done.changes and not arguments.yes:
+        shown = [f"  {each.meta.title}  ({each.meta.scope})" for each in (*done.created, *done.updated)]
+        console.out(*first_of(shown + values, 20, "`--dry-run` shows all"), f"{done.sentence}.")
+        if not is_agreed(console, "Write these notes?"):
+            console.out("Nothing was written.")
+            return
         done = run(dry_run=False)
     _report(arguments, console, done, paths, is_mine=arguments.mine)
 
