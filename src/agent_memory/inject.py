@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_memory.capture.repository import may_be_in_work_tree
 from agent_memory.errors import Error, StoreIo, UsageInvalid
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, StoredEntry, Tier, TierList, standing_tiers
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, StoredEntry, Tier, TierList, tiers_of
 from agent_memory.recall.assembling import (
     BUILT_IN,
     NOTHING,
@@ -104,7 +104,7 @@ def prepare(
             unread.append(error)
             return None
 
-    hot = standing_tiers(tiers, (each.meta for each in live.entries)).hot
+    hot = [id for id, tier in tiers_of(tiers, live.entries).items() if tier is Tier.HOT]
     found, more = candidates(live.entries, read, around, hot)
     if for_id is not None and for_id not in (each.stored.meta.id for each in found):
         found = []

@@ -414,6 +414,16 @@ class TestEligible:
         assert memory("promote", "id__zebra1").code == 0
         assert "The external zebra migration lock" in start(memory, session="s-3")
 
+    def test_what_was_hot_and_is_not_the_persons_word_any_more_does_not_always_hold_p19(self, memory: Memory) -> None:
+        id = memory.remembered("Deploys run from main only.", "--kind", "convention", "--scope", "global")
+        (memory.root / "state" / "tiers.json").write_text(json.dumps({"hot": [id], "warm": []}))
+        assert "## What always holds\n\n- Deploys run" in start(memory)
+        (note,) = (memory.root / "topics").iterdir()
+        note.write_text(note.read_text().replace("origin: user", "origin: agent"))  # as an update by a model does
+        told = start(memory, session="s-2")
+        assert "Deploys run from main only." in told
+        assert "## What always holds" not in told
+
     def test_no_half_of_a_sentence_is_told_p19(self, memory: Memory) -> None:
         (memory.root / "topics").mkdir(parents=True)
         (memory.root / "topics" / "x -- id__zebra1.md").write_text(

@@ -456,9 +456,10 @@ def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
 
 
 def tiers_of(tiers: TierList, live: Sequence[Listed]) -> Mapping[str, Tier]:
-    """Returns the tier of each note that is not cold, by id; never nearer than its own metadata allows."""
+    """Returns the tier of each note that is not cold, by id, hot ones in their order; never nearer than its own metadata
+    allows."""
     standing = standing_tiers(tiers, (each.meta for each in live))
     listed = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
     far = list(Tier).index
-    told = (each.meta for each in live if each.meta.id in listed)
-    return {meta.id: max(listed[meta.id], meta.best_tier, key=far) for meta in told}
+    best = {each.meta.id: each.meta.best_tier for each in live}
+    return {id: max(tier, best[id], key=far) for id, tier in listed.items() if id in best}
