@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -207,11 +210,7 @@ def test_keys_alone_are_enough_to_decide(page: str, driver: webdriver.Chrome) ->
 
 
 @pytest.mark.parametrize("driver", ["with scripts"], indirect=True)
-def test_where_no_server_answers_the_page_says_so(
-    memory: Memory, driver: webdriver.Chrome, request: pytest.FixtureRequest
-) -> None:
-    if "without" in request.node.name:
-        return  # then the browser says it
+def test_where_no_server_answers_the_page_says_so(memory: Memory, driver: webdriver.Chrome) -> None:
     server = memory.start("serve", "--no-open", "--port", "0")
     driver.get(address_of(server))
     keep = WebDriverWait(driver, LIMIT_SECONDS).until(lambda _: driver.find_element(By.CSS_SELECTOR, "[value=keep]"))
@@ -221,6 +220,50 @@ def test_where_no_server_answers_the_page_says_so(
     said = WebDriverWait(driver, LIMIT_SECONDS).until(lambda _: driver.find_element(By.CSS_SELECTOR, "[role=alert]"))
     assert "The server does not answer" in said.text
     driver.execute("getLog", {"type": "browser"})  # what it says of the refusal is not the next test's
+
+
+FOREIGN = """<form method=post enctype=text/plain action="{note}/archive"><input name='{{"a":"' value='"}}'></form><script>
+const json = {{"Content-Type": "application/json"}}, said = '{{"id": "{id}", "content": "Said by a stranger."}}';
+const send = (path, more) => fetch(path, {{method: "POST", credentials: "include", headers: json, body: said, ...more}});
+navigator.sendBeacon("{vault}", new Blob([said], {{type: "application/json"}}));
+Promise.allSettled([
+  send("{note}/archive"), send("{vault}"), send("{vault}", {{mode: "no-cors"}}), send("{vault}", {{method: "PUT"}}),
+  send("{vault}", {{method: "DELETE"}}), send("{note}/archive", {{mode: "no-cors", headers: {{"Content-Type": "text/plain"}}}}),
+]).then((tried) => {{ document.title = tried.map((each) => each.status); document.forms[0].submit(); }});
+</script>"""
+
+
+@pytest.mark.parametrize("driver", ["with scripts"], indirect=True)
+def test_a_page_of_another_server_does_nothing_even_where_it_has_the_cookie(
+    memory: Memory, driver: webdriver.Chrome
+) -> None:
+    server = memory.start("serve", "--no-open", "--port", "0")
+    port, token = re.findall(r":(\d+)/(\S+)", address_of(server))[0]
+    ours, before = f"http://127.0.0.1:{port}", memory.notes()
+    driver.get(f"{ours}/{token}")
+    WebDriverWait(driver, LIMIT_SECONDS).until(lambda _: driver.find_elements(By.XPATH, "//h1[text()='Inbox']"))
+    id, vault = before[0]["id"], f"{ours}/api/memory/vault"
+    page = FOREIGN.format(id=id, note=f"{ours}/notes/{id}", vault=vault).encode()
+
+    class Foreign(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(page)
+
+    with HTTPServer(("127.0.0.1", 0), Foreign) as other:
+        threading.Thread(target=other.handle_request, daemon=True).start()
+        driver.get(f"http://127.0.0.1:{other.server_port}/")
+        refused = By.XPATH, "//*[contains(., 'This server does not answer web pages.')]"  # to the form, sent last
+        WebDriverWait(driver, LIMIT_SECONDS).until(lambda _: driver.find_elements(*refused))
+    assert memory.notes() == before
+    driver.get(f"{ours}/notes/{id}")
+    press(driver, "Archive")  # as our own page can
+    said(driver, "Archived")
+    server.terminate()
+    server.communicate(timeout=LIMIT_SECONDS)
+    driver.execute("getLog", {"type": "browser"})
 
 
 def test_a_hostile_note_runs_nothing(memory: Memory, page: str, driver: webdriver.Chrome) -> None:
