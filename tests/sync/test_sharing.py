@@ -141,7 +141,10 @@ def test_a_shared_note_reaches_a_teammate_who_trusts_the_checkout(ana: Member, b
         "hot",
         True,
     )
-    refused = [bob.memory(*words, cwd=bob.checkout).err for words in (("edit", id, "--title", "X"), ("archive", id))]
+    refused = [
+        bob.memory(*words, cwd=bob.checkout).err
+        for words in (("edit", id, "--title", "X"), ("archive", id), ("forget", id))
+    ]
     assert all(f"{id} is a note of your team" in said for said in refused)
     browser = Browser(bob.memory.home, bob.checkout)
     assert "never skip it" in browser.html(f"/notes/{id}")

@@ -126,7 +126,7 @@ def _remember(arguments: argparse.Namespace, console: Console) -> None:
 
 
 @contextmanager
-def _refusing_the_teams(memory: Memory, id: str) -> Generator[None]:
+def _refusing_the_teams(memory: Memory, id: str | None) -> Generator[None]:
     """Says whose it is if the note is not in the store but in the checkout."""
     try:
         yield
@@ -282,7 +282,8 @@ def configure_forget(parser: argparse.ArgumentParser) -> None:
 
 def _forget(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
-    told = unwrap(memory.look_at_forgetting(_target(memory, arguments)))
+    with _refusing_the_teams(memory, arguments.id):
+        told = unwrap(memory.look_at_forgetting(_target(memory, arguments)))
     console.out(*lines_of(told))
     if not arguments.dry_run:
         question = f"{forgetting_in_words(told, done=False)} Go on?"
