@@ -9,6 +9,7 @@ from functools import cached_property
 from operator import itemgetter
 
 from attrs import field, frozen
+from attrs.validators import and_, ge, le
 
 from agent_memory.note.note import GLOBAL_SCOPE, Kind, Listed, Relation, StoredEntry, Tier
 from agent_memory.note.terms import chunk_pattern, chunk_terms
@@ -198,7 +199,7 @@ class SearchRequest:
     at all."""
 
     query: str
-    limit: int = 10
+    limit: int = field(default=10, validator=and_(ge(1), le(MAX_HITS)))
     mode: Mode = Mode.HYBRID
     kind: Kind | None = None
     tags: tuple[str, ...] = field(default=(), converter=_wanted_tags)

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from agent_memory.errors import EntryNotFound, Error, UsageInvalid
+from agent_memory.errors import EntryNotFound, Error
 from agent_memory.note.note import Listed, Relation, Tier, TierList, tiers_of
 from agent_memory.note.terms import QueryWord, query_words, weighed_words
 from agent_memory.recall.hits import (
-    MAX_HITS,
     Matches,
     Mode,
     Nearness,
@@ -92,12 +91,8 @@ class Searching:
         """Returns the best notes, and how they were found. Any text is a query; one without a word finds nothing.
 
         A note whose id or alias the query names comes first. No secret note is found (P20), and a withheld one by no
-        agent. UsageInvalid for a limit that is not from 1 to `MAX_HITS`, and for a least score that is not from 0 to 1.
+        agent.
         """
-        if not 1 <= request.limit <= MAX_HITS:
-            raise UsageInvalid(f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}")
-        if request.min_score is not None and not 0 <= request.min_score <= 1:
-            raise UsageInvalid(f"The least score is {request.min_score:g}, expected a number from 0 to 1")
         request = evolve(request, withheld=not self.caller.is_agent)
         notices = unwrap(self.index.refresh())
         renewals = self.index.renewals

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from agent_memory.errors import Error, UsageInvalid
+from agent_memory.errors import Error
 from agent_memory.note.terms import query_words
-from agent_memory.recall.hits import MAX_HITS, Matches, SearchRequest, snippet_of
+from agent_memory.recall.hits import Matches, SearchRequest, snippet_of
 from agent_memory.recall.note_index import SAID, matched_words
 from agent_memory.recall.ranking import for_period, for_place, periods_in, strength_of
 from agent_memory.results import as_result, unwrap
@@ -85,9 +85,7 @@ class SaidSearch:
     @as_result
     def search(self, request: SearchRequest, progress: Callable[[str], object] = str) -> SaidAnswer:
         """Returns the best turns for a query. Of the filters, those by scope, session, agent (the harness), score and time
-        (when the session ended) count. UsageInvalid for a limit that is not from 1 to `MAX_HITS`."""
-        if not 1 <= request.limit <= MAX_HITS:
-            raise UsageInvalid(f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}")
+        (when the session ended) count."""
         notices, words = list(unwrap(self.index.refresh(progress))), query_words(request.query)
         parts, matched = self.index.database.read_current(
             lambda connection: (indexed_parts(connection), matched_words(connection, words, SAID)), self.index.refresh
