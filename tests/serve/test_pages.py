@@ -407,7 +407,7 @@ def test_figures_and_health_are_those_of_stats_status_and_doctor(memory: Memory,
         each in figures
         for each in (
             "<rect",
-            '<p class="scale">1 a day</p>',
+            '<p class="scale">at most 1 a day</p>',
             f"<span>{time.strftime('%Y-%m-%d', time.gmtime())}</span>",
         )
     )

@@ -26,6 +26,7 @@ from agent_memory.documents import (
     injection_document,
     json_of,
     pause_document,
+    review_document,
     run_document,
     search_document,
     statistics_document,
@@ -82,20 +83,10 @@ def inbox(asked: Asked) -> Shown:
     items = [each for each in everything if kind in (None, each.kind)]
     part, pages = _part(asked, len(items))
     shown = [(each, [text_of(asked.acting, note) for note in each.notes]) for each in items[part]]
-    tier_of = asked.acting.reading.tier_of
-    document = {
-        "items": [
-            {
-                **fields_of(each, "key", "kind", "reason", "source", "acts", "put_off_until_ms"),
-                "notes": [
-                    {**entry_document(note, body=body, tier=tier_of(note)), "contentHash": note.content_hash}
-                    for note, body in zip(each.notes, bodies, strict=True)
-                ],
-            }
-            for each, bodies in shown
-        ],
-        "matching": pages["count"],
-    }
+    document = {**review_document(items[part], asked.acting.reading.tier_of), "matching": pages["count"]}
+    for item, (each, bodies) in zip(document["items"], shown, strict=True):
+        for row, note, body in zip(item["notes"], each.notes, bodies, strict=True):
+            row |= {"body": body, "contentHash": note.content_hash}
     counts = Counter(each.kind for each in everything)
     context = {"items": shown, "counts": counts, "all": len(everything), "kind": kind, "is_new": is_new, "pages": pages}
     return Shown("inbox.html", document, {**context, "kinds": Kind})

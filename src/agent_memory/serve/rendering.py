@@ -119,20 +119,13 @@ _BAR, _HEIGHT = 8, 60
 
 
 def bars(amounts: Sequence[int], names: Sequence[str]) -> Markup:
-    """Returns one bar for each day as SVG; its colours stand in the style sheet."""
+    """Returns one bar for each day as SVG, beside words that say as much; its colours stand in the style sheet."""
     most = max(amounts, default=0) or 1
-    parts = [
-        Markup('<rect x="{}" y="{}" width="{}" height="{}"><title>{}: {}</title></rect>').format(
-            at * _BAR, _HEIGHT - tall, _BAR - 1, tall, names[at], f"{amount:,}"
-        )
+    bar = Markup('<rect x="{}" y="{}" width="{}" height="{}"><title>{}: {}</title></rect>')
+    bars = (
+        bar.format(at * _BAR, _HEIGHT - tall, _BAR - 1, tall, names[at], f"{amount:,}")
         for at, amount in enumerate(amounts)
         if amount and (tall := max(1, round(_HEIGHT * amount / most)))
-    ]
-    width = _BAR * max(len(amounts), 1)
-    frame = Markup(
-        '<svg class="bars" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
     )
-    label = (
-        f"{sum(amounts):,} from {names[0]} to {names[-1]}, at most {max(amounts, default=0):,} a day" if names else ""
-    )
-    return frame.format(width, _HEIGHT, label, Markup().join(parts))
+    frame = Markup('<svg class="bars" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>')
+    return frame.format(_BAR * max(len(amounts), 1), _HEIGHT, Markup().join(bars))

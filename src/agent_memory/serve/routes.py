@@ -15,6 +15,7 @@ from agent_memory.acts.review import ReviewAct
 from agent_memory.acts.service import MemoryService
 from agent_memory.capture.repository import stated_scope
 from agent_memory.documents import (
+    decided_document,
     entry_document,
     fields_of,
     iso_or_none,
@@ -136,12 +137,7 @@ def decide(asked: Asked) -> Done:
         query.pop("kind", None)
     summary = sentence(f"{decided.summary[:1].upper()}{decided.summary[1:]}")
     back = f"/?{urlencode(query)}" if query else "/"
-    return Done(
-        summary,
-        {"run": decided.run_id or None, "summary": decided.summary, "left": rows_of(decided.left, *_LEFT)},
-        back,
-        decided.run_id,
-    )
+    return Done(summary, decided_document(decided), back, decided.run_id)
 
 
 def undo_run(asked: Asked) -> Done:
