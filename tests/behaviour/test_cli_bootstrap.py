@@ -110,7 +110,7 @@ def test_what_says_nothing_about_the_project_is_passed_over(memory: Memory) -> N
         "go.mod": "module lamp\n\nrequire (\n\ta.example/b v1 // indirect\n)\n",
         ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n      - run: pytest $WHERE\n",
         "libs/pump/README.md": "For more information on this please go to http://pump.example/.\n",
-        "CONTRIBUTING.md": "Should you break the container, you must not worry about it.\n",
+        "CONTRIBUTING.md": "Should you break the container, you must not worry about it.\n\nThis must never be done by hand.\n",
         "Makefile": "# ------\ntest:\n\tpytest\n",
     }
     # What first looks like two groups is one.

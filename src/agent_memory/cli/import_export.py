@@ -101,6 +101,7 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
         )
         return imported
 
+    console.progress("reading the other memory")
     done = run(dry_run=arguments.dry_run or not arguments.yes)
     values = [f"  {key}  (`memory state`)" for key in done.values]
     if arguments.dry_run:

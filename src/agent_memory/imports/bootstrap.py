@@ -274,7 +274,7 @@ _RULE = re.compile(
     r"(?i)\b(must|never|always|requires?|should|avoid|prefer|deve[mr]?|nunca|sempre)\b|^(please )?do(n['’]t| not)"
 )
 _COURTESY = re.compile(
-    r"(?i)^\W*(?-i:[a-z0-9`])|^\W*should\b|\b(thanks?|welcome|conduct|questions?|help|feel free|you should be|issues)\b"
+    r"(?i)^\W*(?-i:[a-z0-9`])|^\W*(should|but|its?|this|these|that|they|both)\b|\b(thanks?|welcome|conduct|questions?|help|feel free|you should be|issues)\b"
 )
 
 
