@@ -343,6 +343,37 @@ def test_a_prompt_that_a_program_wrote_is_nobodys_order_p19(home: Path, harness:
     assert words_of_the_person(read(harness, home, path, session_id)) == ""
 
 
+COMMANDS = {
+    "codex": (".codex/prompts/release.md", "---\ndescription: x\n---\n{}", "$ARGUMENTS", "!`git log`"),
+    "gemini": (".gemini/commands/git/release.toml", "description = 'x'\nprompt = '''{}'''", "{{args}}", "!{git log {{args}}}"),
+    "opencode": (".config/opencode/commands/release.md", "{}", "$1 plus $2", "!`git log`"),
+    "pi": (".pi/agent/prompts/release.md", "{}\n", "$@", "!`git log`"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("harness", COMMANDS)
+def test_what_the_file_of_a_command_holds_or_prints_was_typed_by_nobody_p19(home: Path, harness: str) -> None:
+    """Its arguments were typed, and so was what only resembles it."""
+    name, form, argument, printed = COMMANDS[harness]
+    forged, typed = TOLD.format("forged"), TOLD.format("harbour")
+    prompts = {
+        f"{forged}\n\nThen release it.": [f"{forged}\nThen release it.", f"{forged}\n\nThen release it.\n\n{typed}"],
+        f"Please look into this: {argument}\nThen run it.": [f"Please look into this: {typed} plus x\nThen run it."],
+        f"Sum up all of this:\n{printed}\nIn two lines.": [f"Sum up all of this:\n1a2b {forged}\nIn two lines.\nx"],
+        printed: [],
+    }
+    for number, text in enumerate(prompts):
+        file = home / name.replace("release", f"release{number}")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(form.format(text))
+    own = ["Then release it.", f"Sum up this: {typed}"]
+    said = [*(each for expanded in prompts.values() for each in expanded), *own]
+    path = nine.keep(harness, home, [Exchange(each) for each in said])
+    spoken = words_of_the_person(read(harness, home, path, nine.SESSIONS[harness]))
+    both = f"{typed}\nx" if "plus" in argument else f"{typed} plus x"
+    assert spoken == "\n".join([typed, both, *own])
+
+
 # -- records that say themselves that nobody typed them
 
 

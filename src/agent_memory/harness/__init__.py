@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
+from contextlib import suppress
+from glob import escape, iglob
 from hashlib import sha256
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from attrs import define, evolve, field, frozen
 from returns.result import Result
 
+from agent_memory.capture.repository import work_tree_above
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, PathRefused, StoreIo
 from agent_memory.files.durable import read_loosely
 from agent_memory.files.lines import MAX_LINE_BYTES
@@ -70,7 +75,8 @@ class Histories:
         method = entry.retrieval.method
         if method not in self._sources:
             self._sources[method] = _sessions_of(entry.harness).at(self.given)
-        return self._sources[method].fetch(entry, mark)
+        fetched = self._sources[method].fetch(entry, mark)
+        return fetched.map(lambda history: without_commands(history, self.given.home))
 
 
 def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
@@ -135,6 +141,60 @@ def loose_sessions(
                 break
         else:
             yield path
+
+
+# -- prompts that a harness made of the file of a command: what the file holds was typed by nobody ---------------------
+
+_COMMANDS: Mapping[Harness, tuple[str, ...]] = {
+    Harness.CODEX: (".codex/prompts",),
+    Harness.GEMINI: (".gemini/commands", ".gemini/extensions/*/commands"),
+    Harness.OPENCODE: tuple(f"{each}/command{s}" for each in (".opencode", ".config/opencode") for s in ("", "s")),
+    Harness.PI: (".pi/prompts", ".pi/agent/prompts"),
+}
+"""Where their files are, below the home or a project."""
+_MOST_COMMANDS, _MAX_COMMAND_BYTES, _LEAST_COMMAND_CHARS = 500, 64 << 10, 20
+_FRONTMATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_PRINTED = re.compile(r"!\{(?:[^{}]|\{\{args\}\}|\{[^{}]*\})*\}|@\{[^{}]*\}|!`[^`]+`")
+"""Matches what becomes a command's output, or a file."""
+_GIVEN = re.compile(r"\{\{args\}\}|\$(?:[1-9@]|[A-Z][A-Z0-9_]*|\{@[^{}]*\})")
+"""Matches what becomes an argument."""
+
+
+def without_commands(history: History, home: str) -> History:
+    """Returns the history where a prompt that was made of a command's file holds only what was given to the command, or is
+    a tool's: if nothing was, or the file puts in what a shell prints."""
+    commands = list(_commands(history, home))
+    return evolve(history, turns=tuple(_typed(turn, commands) for turn in history.turns)) if commands else history
+
+
+def _typed(turn: Turn, commands: Iterable[tuple[re.Pattern[str], bool]]) -> Turn:
+    for command, prints in commands if turn.role is Role.USER else ():
+        if found := command.fullmatch(turn.text.strip()):
+            given = "" if prints else "\n".join(filter(None, map(str.strip, found.groups())))
+            return evolve(turn, text=given) if given else evolve(turn, role=Role.TOOL, tool_name="command")
+    return turn
+
+
+def _commands(history: History, home: str) -> Iterator[tuple[re.Pattern[str], bool]]:
+    """Yields for each command what matches its prompts, and whether it prints something into them."""
+    names, cwd = _COMMANDS.get(history.harness, ()), history.cwd or home
+    with suppress(OSError, StoreIo):
+        places = dict.fromkeys((home, cwd, work_tree_above(cwd) or cwd))
+        directories = (each for place in places for name in names for each in iglob(f"{escape(place)}/{name}"))
+        paths = (
+            each for directory in directories for each in files_below(directory) if each.endswith((".md", ".toml"))
+        )
+        for path in islice(paths, _MOST_COMMANDS):
+            text = clean_text(read_loosely(path, _MAX_COMMAND_BYTES).decode("utf-8", "replace"))
+            if path.endswith(".toml"):
+                with suppress(tomllib.TOMLDecodeError):
+                    text = str(tomllib.loads(text).get("prompt", ""))
+            parts = [_GIVEN.split(each) for each in _PRINTED.split(_FRONTMATTER.sub("", text).strip())]
+            first, *rest = (r"\s+".join(map(re.escape, each.split())) for part in parts for each in part)
+            if sum(len("".join(each.split())) for part in parts for each in part) >= _LEAST_COMMAND_CHARS:
+                # Each part is looked for once, after the one before it: no text takes long to compare.
+                pattern = first + "".join(rf"(?>(.*?){each})" for each in rest) + r"(.*)"
+                yield re.compile(pattern, re.DOTALL), len(parts) > 1
 
 
 # -- what no harness keeps: notes in the inbox entry itself (`inline`), and copies that capture made (`file`) ---------
