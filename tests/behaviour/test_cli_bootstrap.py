@@ -120,12 +120,15 @@ def test_what_says_nothing_about_the_project_is_passed_over(memory: Memory) -> N
     texts |= dict.fromkeys(chain.from_iterable(history), "1")
     taken_back = ('Revert "feat: dim"\n\n* Revert "feat: dim the lamp in the hall at night (#12)"', ["d.js"])
     fixes = [(f"fix: it {number}", each) for number, each in enumerate(history)]
-    project = checkout(memory.home / "lamp", texts, [*fixes, taken_back])
+    why = "The bulb of vendor B hums below ten per cent."
+    project = checkout(
+        memory.home / "lamp", texts, [*fixes, taken_back, (f"revert: take out the fan\n\n{why}", ["d.js"])]
+    )
     memory("bootstrap", cwd=project)
     assert notes(memory)["lamp: A service that drives the hall lamp"] == (
         "- lamp: A service that drives the hall lamp.\n- PHP built on `ada/mqtt`\n\nSources: README.md:11, composer.json"
     )
-    assert not any("was reverted" in title for title in notes(memory))
+    assert [title for title in notes(memory) if "revert" in title] == ["revert: take out the fan"]
     assert {title.split(" of ")[0] for title in notes(memory)}.isdisjoint(
         {"Directories", "Rules for contributions to lamp"}
     )
@@ -172,9 +175,10 @@ def test_no_session_is_told_before_the_person_keeps_it_and_no_secret_is_kept(mem
 def test_what_instruction_files_say_is_not_said_again(memory: Memory) -> None:
     section = "<!-- agent-memory:start -->\nRun `make lint`, `make test`.\n<!-- agent-memory:end -->\n"
     files = {name: FILES[name] for name in ("Makefile", "pyproject.toml")}
-    project = checkout(memory.home / "lamp", {**files, "CLAUDE.md": section})
+    project = checkout(memory.home / "lamp", {**files, "README.md": "# lamp\n", "CLAUDE.md": section})
     assert len(memory("bootstrap", "--dry-run", "--json", cwd=project).document["created"]) == 1
     (project / "CLAUDE.md").write_text("Tests: `make test`.\n")
+    (project / "README.md").write_text("# lamp\n\nThe lamp is driven by `make test` and nothing else.\n")
     memory("bootstrap", cwd=project)
     assert notes(memory) == {
         "How lamp is built, tested and checked": "`make lint`: ruff, strict\n\nSources: Makefile:5"

@@ -73,8 +73,8 @@ class Checkout:
     ) -> Iterator[Record]:
         said = list({one_line(line, 400): source for line, source in islice(rule(self), _MOST_READ)}.items())
         fresh = [each for each in said if not self._is_told(each[0])]
-        if 2 * len(fresh) < len(said):  # an instruction file covers the subject
-            return
+        if 2 * len(fresh) < len(said) or (kind is Kind.PROJECT and fresh[:1] != said[:1]):
+            return  # an instruction file covers the subject
         fresh = fresh[:_MOST_LINES]
         importance = Importance.HIGH if kind in (Kind.PROJECT, Kind.CONVENTION) else Importance.MEDIUM
         for lines in [fresh] if fresh and kind is not Kind.LESSON else [[each] for each in fresh]:
@@ -218,11 +218,15 @@ def _identity(of: Checkout) -> Lines:
         yield f"It is packed or deployed by {_listed(packed)}", packed[0]
 
 
+_LATER = re.compile(r"(?i)\n## (?!overview|about|introduction|description|what|purpose)")
+
+
 def _prose(text: str) -> str:
-    """Returns the first paragraph that says something: no badges, pictures, headings, quotes."""
+    """Returns the first paragraph that says something, before the sections about details: no badges, pictures, headings,
+    quotes."""
     aside = r"(?s)<!--.*?-->|</?(?!http)[a-zA-Z][^<>]*>|\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\]\([^)]*\))?|(?m:^[^\n]+\n[=-]{3,}$)"
     marks = re.compile(r"(?m)^[ \t]*([#>|=*:.-]|\[.*?\]:).*$|\[([^\]]*)\](\([^)]*\)|\[[^\]]*\])?")
-    parts = re.split(r"\n\s*\n", re.sub(aside, "", "\n".join(prose_lines(text[:10_000]))))
+    parts = re.split(r"\n\s*\n", re.sub(aside, "", "\n".join(prose_lines(_LATER.split(text)[0][:10_000]))))
     plain = (" ".join(marks.sub(r"\2", each).split()) for each in parts)
     return next((each for each in plain if len(each.split()) >= 6 and "." in each and not _FILLER.search(each)), "")
 
@@ -319,17 +323,12 @@ def _headings(pattern: str) -> Callable[[Checkout], Lines]:
     return rule
 
 
-_LATER = re.compile(r"(?i)\n## (?!overview|about|introduction|description|what|purpose)")
-
-
 def _directories(of: Checkout) -> Lines:
     told: set[str] = set()
     for name in of.named(r"(?:[^/.][^/]*/){1,3}(Cargo\.toml|README\.md|__init__\.py|doc\.go|package\.json)"):
         directory, text = os.path.dirname(name), of.text(name)
         begin = re.match(r"(?s)\s*(?:[rR]?\"\"\"|'''|// |/\*)\s*(.+?)(?:\"\"\"|'''|\n\s*\n|\n//\s*\n|$)", text)
-        said = (
-            begin[1].replace("\n// ", " ") if begin else _prose(_LATER.split(text)[0]) if name.endswith(".md") else ""
-        )
+        said = begin[1].replace("\n// ", " ") if begin else _prose(text) if name.endswith(".md") else ""
         if name.endswith(("toml", "json")):
             said = str((of.values(name, "package") or of.values(name)).get("description", ""))
         said = derive_description(said)
@@ -380,7 +379,8 @@ def _reverts(of: Checkout) -> Lines:
         found = re.match(r"(?i)(revert|re-?apply|re-?land):? +\"?(.+?)\"?$", subject)
         reason = _reason(body)
         if found and found[1].lower() == "revert" and found[2] not in later and reason:
-            yield f'"{found[2]}" was reverted on {day_of(int(seconds) * 1000)}: {reason}', f"commit {id}"
+            what = f'"{found[2]}" was reverted' if '"' in subject else subject  # which may say `revert: take out …`
+            yield f"{what} on {day_of(int(seconds) * 1000)}: {reason}", f"commit {id}"
         later.add(found[2] if found else subject)
 
 
