@@ -10,6 +10,7 @@ from typing import TypeAlias
 from attrs import asdict, field, frozen
 from returns.result import Failure, Result
 
+from agent_memory.care.why_session import NamedNote, named, unread_notes, unread_runs
 from agent_memory.errors import EntryNotFound, EntryProtected, EntryUnreadable, Error, UsageInvalid
 from agent_memory.files.paths import exists, names_below
 from agent_memory.git.git_history import contents_of
@@ -20,7 +21,6 @@ from agent_memory.note.note import (
     Harness,
     Kind,
     Listed,
-    Listing,
     Meta,
     Origin,
     Source,
@@ -47,33 +47,6 @@ from agent_memory.text.instants import day_of, has_passed
 from agent_memory.text.plain_text import one_line
 
 _LINE_CHARS = 300
-
-
-@frozen
-class NamedNote:
-    """A note to which another one, or a session, leads."""
-
-    id: str
-    title: str
-    archived: bool
-    origin: Origin
-
-
-def named(notes: Iterable[Listed]) -> tuple[NamedNote, ...]:
-    return tuple(NamedNote(each.meta.id, each.meta.title, each.archived, each.meta.origin) for each in notes)
-
-
-def unread_notes(*listings: Listing) -> tuple[str, ...]:
-    """Returns one sentence for each file that is not a note, or could not be read (P6)."""
-    files = (each for listing in listings for each in listing.unreadable)
-    return tuple(str(EntryUnreadable(each.path, each.problems)) for each in files)
-
-
-def unread_runs(runs: Iterable[LoggedRun]) -> tuple[str, ...]:
-    """Returns one sentence for each run of which it is not known what it did."""
-    return tuple(
-        f"What the run {short_id(run.run_id)} did is unknown: {'; '.join(run.problems)}" for run in runs if run.problems
-    )
 
 
 # -- a note: whose word it is -----------------------------------------------------------------------------------------

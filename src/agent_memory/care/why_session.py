@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from attrs import field, frozen
 from returns.result import Result
@@ -14,10 +14,9 @@ from returns.result import Result
 from agent_memory.capture.hook_files import INBOX
 from agent_memory.capture.inbox_files import FAILED, MAX_RETIRED_BYTES, PROCESSED, QueueTroubles, is_entry_name
 from agent_memory.capture.inbox_json import parse_inbox_entry
-from agent_memory.care.why_note import NamedNote, named, unread_notes, unread_runs
-from agent_memory.errors import Error, UsageInvalid
+from agent_memory.errors import EntryUnreadable, Error, UsageInvalid
 from agent_memory.files.paths import names_below, read_image
-from agent_memory.note.note import Listed, Meta, Usage, reads_of
+from agent_memory.note.note import Listed, Listing, Meta, Origin, Usage, reads_of
 from agent_memory.recall.delivery_log import Delivery
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap
@@ -25,11 +24,41 @@ from agent_memory.rules.change import Change, entries_written
 from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, short_id
 from agent_memory.session.history import SessionMark, resume_command
 from agent_memory.session.queue import MAX_ATTEMPTS, InboxEntry, Trouble, queue_key, session_id_of
-from agent_memory.store.bookkeeping import SessionMarks
 from agent_memory.store.kept_histories_files import IndexedPart
 from agent_memory.store.run_files import RunLog
 from agent_memory.text.instants import instant
 from agent_memory.text.plain_text import counted, first_few
+
+if TYPE_CHECKING:
+    from agent_memory.store.bookkeeping import SessionMarks
+
+
+@frozen
+class NamedNote:
+    """A note to which another one, or a session, leads."""
+
+    id: str
+    title: str
+    archived: bool
+    origin: Origin
+
+
+def named(notes: Iterable[Listed]) -> tuple[NamedNote, ...]:
+    return tuple(NamedNote(each.meta.id, each.meta.title, each.archived, each.meta.origin) for each in notes)
+
+
+def unread_notes(*listings: Listing) -> tuple[str, ...]:
+    """Returns one sentence for each file that is not a note, or could not be read (P6)."""
+    files = (each for listing in listings for each in listing.unreadable)
+    return tuple(str(EntryUnreadable(each.path, each.problems)) for each in files)
+
+
+def unread_runs(runs: Iterable[LoggedRun]) -> tuple[str, ...]:
+    """Returns one sentence for each run of which it is not known what it did."""
+    return tuple(
+        f"What the run {short_id(run.run_id)} did is unknown: {'; '.join(run.problems)}" for run in runs if run.problems
+    )
+
 
 # -- a session --------------------------------------------------------------------------------------------------------
 

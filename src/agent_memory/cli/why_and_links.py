@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from agent_memory.caller import Caller
-from agent_memory.care.why_note import NamedNote, NoteHistory, source_in_words
-from agent_memory.care.why_session import NEVER_CAPTURED, FoundSessions
+from agent_memory.care.why_note import NoteHistory, source_in_words
+from agent_memory.care.why_session import NEVER_CAPTURED, FoundSessions, NamedNote
 from agent_memory.cli.console import ENTRY, Console, add_flag, add_id, set_command
 from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable
 from agent_memory.documents import fields_of
