@@ -67,7 +67,7 @@ def test_notes_are_listed_filtered_and_searched_as_the_commands_do(memory: Memor
         found = browser.html(f"/notes?{wanted}")
         assert (lamp in found, pump in found) == (True, False), wanted
     assert "1 note" in browser.html("/notes?scope=github.com/ada/pump")
-    for path in ("/notes", "/notes?q=dusk&scope=github.com/ada/pump"):
+    for path in ("/notes", "/notes?q=dusk", "/notes?q=dusk&scope=global&tag=%3Cb%3E"):
         assert '<option value="github.com/ada/pump"' in browser.html(path)
     assert "No note is like that." in browser.html("/notes?tier=hot&harness=codex")
     searched = browser.json("/notes?q=dusk")

@@ -117,17 +117,18 @@ def notes(asked: Asked) -> Shown:
     rows: list[tuple[ShownEntry, SearchHit | None]]
     unreadable: tuple[UnreadableFile, ...] = ()
     if query is None:
-        everything = unwrap(memory.reading.list(ListFilter(), archived=archived))
-        found, unreadable = [each.listed for each in everything.entries], everything.unreadable
-        rows = [(each, None) for each in everything.entries if wanted.accepts(each.listed.meta, each.tier)]
+        listing = unwrap(memory.reading.list(wanted, archived=archived))
+        rows, unreadable = [(each, None) for each in listing.entries], listing.unreadable
         part, pages = _part(asked, len(rows))
         entries = [entry_document(each.listed, each.usage, tier=each.tier) for each, _ in rows[part]]
         document: dict[str, Any] = {"entries": entries, "unreadable": json_of(unreadable)}
     else:
-        request = SearchRequest(query, MAX_HITS, archived=archived, here=memory.scope_on_arrival())
-        answer = unwrap(memory.search(request))
+        # Of tier and origin a search knows nothing: of all that it finds, some are chosen.
+        limit = 4 * A_PAGE if wanted.tier is None and wanted.origin is None else MAX_HITS
+        tags = () if wanted.tag is None else (wanted.tag,)
+        request = SearchRequest(query, limit, kind=wanted.kind, tags=tags, scope=wanted.scope, agent=wanted.agent)
+        answer = unwrap(memory.search(evolve(request, archived=archived, here=memory.scope_on_arrival())))
         totals = memory.ledger.totals().value_or(dict[str, Usage]())
-        found = [each.listed for each in answer.hits]
         hits = [each for each in answer.hits if wanted.accepts(each.listed.meta, each.tier)]
         part, pages = _part(asked, len(hits))
         hits = hits[part]
@@ -135,7 +136,8 @@ def notes(asked: Asked) -> Shown:
         document = search_document(query, evolve(answer, hits=tuple(hits)), totals)
         asked.said.extend(answer.notices)
         part = slice(None)
-    scopes = [scope for scope, _ in Counter(each.meta.scope for each in found).most_common()]
+    everything = memory.reading.seen(unwrap(memory.store.list(archived=archived)).entries)
+    scopes = [scope for scope, _ in Counter(each.meta.scope for each in everything).most_common()]
     if wanted.scope is not None and wanted.scope not in scopes:
         scopes.append(wanted.scope)
     context = {
