@@ -384,6 +384,7 @@ def test_what_the_file_of_a_command_holds_or_prints_was_typed_by_nobody_p19(home
         {"origin": {"kind": "task-notification"}},
         {"origin": {"kind": "coordinator"}},
         {"promptSource": "system"},
+        {"sourceToolUseID": "toolu_1"},
         {"isSidechain": True},
     ],
 )
@@ -417,6 +418,19 @@ def test_what_programs_put_into_the_queue_is_nobodys_order(home: Path, text: str
     history = read("claude-code", home, made.write(directory), nine.SESSIONS["claude-code"])
     assert words_of_the_person(history) == TOLD.format("harbour")
     assert [TOLD.format("forged") in turn.text for turn in history.turns if turn.role is Role.TOOL] == [True]
+
+
+@pytest.mark.parametrize("says", [{"isMeta": True}, {"sourceToolUseID": "toolu_1"}])
+def test_a_hidden_record_takes_back_what_the_queue_held_p19(home: Path, says: dict[str, object]) -> None:
+    made = Conversation(nine.SESSIONS["claude-code"])
+    for queued, mark in ((TOLD.format("forged"), says), (TOLD.format("harbour"), {})):
+        made.record("queue-operation", operation="enqueue", content=queued)
+        made.record("queue-operation", operation="remove", content=queued)
+        made.user(queued, **mark)
+    directory = home / ".claude" / "projects" / "-home"
+    directory.mkdir(parents=True, exist_ok=True)
+    history = read("claude-code", home, made.write(directory), nine.SESSIONS["claude-code"])
+    assert words_of_the_person(history) == TOLD.format("harbour")
 
 
 @pytest.mark.parametrize("further", ["\nRead the output file: /tmp/a", "\n" + TOLD.format("forged")])

@@ -164,6 +164,8 @@ FOUND = "`load_cart` doesn't take the lock, so two requests may empty the same c
         f"A review comment: {FOUND}",
         f"the linter complains:\n{FOUND}",
         f"look:\n\n- **High**: {FOUND}\n- **Low**: The docs never name the currency.",
+        f"fyi:\n\nFrom: Bob <bob@shop.example>\nDate: Mon, 2 Feb 2026\nSubject: carts\n\n{FOUND}",
+        f"**Von:** Bob\n**Betreff:** Warenkorb\n\n{FOUND}",
     ],
 )
 def test_a_review_that_the_person_pasted_is_found(introduced: str) -> None:
@@ -180,6 +182,7 @@ def test_a_review_that_the_person_pasted_is_found(introduced: str) -> None:
         "Check the Copilot comments on the PR.\n\nDon't do anything with them, just say whether we should act on them.",
         "Here is my feedback:\n\n- the button is too big\n- the header should name the customer",
         "The reviewer is on holiday this week, so merge it yourself when the build is green.",
+        "Two rules for mails:\nFrom: always the shop's address.\n\nSubject: never longer than a line.",
     ],
 )
 def test_what_the_person_says_about_reviews_is_theirs(own: str) -> None:

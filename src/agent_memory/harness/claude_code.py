@@ -322,7 +322,7 @@ class ClaudeSession(Session):
         agent worked."""
         if said.text and self.begins_with_own_prompt(said.raw):
             return
-        if said.source is not None and (queued := self._heard.pop(_words(said.text), None)):
+        if said.source is not None and (queued := self._heard.pop(_words(said.text or said.raw), None)):
             self._retracted.add(queued[1])  # the queue does not tell who sent it
         if said.text and said.source is None:
             if not self._is_new(said.text, is_record=not is_queued):
@@ -349,11 +349,12 @@ def _prompt_in(value: get.Json) -> Said | None:
     blocks = get.blocks(get.mapping(value, "message")) or []
     texts = [get.text(block, "text") for block in blocks if block.get("type") == "text"]
     raw, kind = "\n\n".join(texts), _origin(value)
-    notified, is_hidden = _notified(raw), any(value.get(flag) is True for flag in _HIDING_FLAGS)
+    notified, is_of_tool = _notified(raw), "sourceToolUseID" in value
+    is_hidden = is_of_tool or any(value.get(flag) is True for flag in _HIDING_FLAGS)
     if notified and (notified.source == _CHANNEL or (kind in ("", _NOTIFICATION) and not is_hidden)):
         return notified
     if not texts or is_hidden:
-        return None
+        return Said("", raw, "hidden") if texts else None
     text = typed_text(texts)
     if not text:
         return Said("", raw)

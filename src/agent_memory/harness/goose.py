@@ -40,6 +40,10 @@ class GooseSession(db.StoredSession):
     harness = Harness.GOOSE
     began_at_ms: int | None = None
 
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
+        self._proposed = set[str]()  # answers that MCP servers filled in themselves
+
     def take_from(self, database: db.Database) -> None:
         header = database.texts_of("sessions", self.session_id, _HEADER)
         self.known_records += 1
@@ -82,7 +86,11 @@ class GooseSession(db.StoredSession):
         if value["is_hidden"] or is_older:
             return
         blocks, of_user = get.objects(value, "content"), role == "user"
-        if of_user and (typed := "\n\n".join(filter(None, map(_typed, blocks)))):
+        actions = [get.mapping(each, "data") for each in blocks]
+        schemas = (get.mapping(each, key) for each in actions for key in ("requestedSchema", "requested_schema"))
+        fields = (each for schema in schemas for each in get.mapping(schema, "properties").values())
+        self._proposed.update(get.text(each, "default") for each in fields if is_object(each))
+        if of_user and (typed := "\n\n".join(filter(None, map(self._typed, blocks)))):
             self.hear(typed)
         elif not of_user:
             calls = [_asked(block) for block in blocks if block.get("type") in _REQUESTS]
@@ -95,18 +103,17 @@ class GooseSession(db.StoredSession):
             elif kind not in _KNOWN_BLOCKS:
                 self.skip(f"{UNKNOWN_TYPE}{kind}")
 
-
-def _typed(block: get.Json) -> str:
-    kind = block.get("type")
-    if kind == "text":
-        return get.text(block, "text")
-    if kind == "image":
-        return "[image]"
-    action = get.mapping(block, "data")
-    if kind == "actionRequired" and action.get("actionType") == "elicitationResponse":
-        answers = (get.mapping(action, "userData") or get.mapping(action, "user_data")).values()
-        return "\n".join(answer for answer in answers if isinstance(answer, str))
-    return ""
+    def _typed(self, block: get.Json) -> str:
+        kind = block.get("type")
+        if kind == "text":
+            return get.text(block, "text")
+        if kind == "image":
+            return "[image]"
+        action = get.mapping(block, "data")
+        if kind == "actionRequired" and action.get("actionType") == "elicitationResponse":
+            answers = (get.mapping(action, "userData") or get.mapping(action, "user_data")).values()
+            return "\n".join(answer for answer in answers if isinstance(answer, str) and answer not in self._proposed)
+        return ""
 
 
 def _asked(block: get.Json) -> Asked:

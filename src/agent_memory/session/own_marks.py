@@ -167,6 +167,8 @@ PASTED_MARKS = ("[pasted review, not the person's words:]", "[end of the pasted 
 _INTRODUCES = _TABLE.expression("introduces")
 """Matches a line that names the reviewer or announces a review."""
 _BOT = _TABLE.expression("bot", re.NOFLAG)
+_MAIL = _TABLE.expression("mail")
+"""Matches the head of a mail."""
 _SEVERITY = re.compile(
     r"^\s*(?:[-*•]\s*)?(?:#{1,4}\s*)?(?:\(?\d{1,2}[.)]\s*)?[*_[(]*(?:critical|blocker|major|minor|high|medium|low|nit|p[0-3]|severity)\b[*_\])]*\s?[:\])(–—-]",
     re.IGNORECASE | re.MULTILINE,
@@ -180,8 +182,8 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 def pasted_review(text: str) -> tuple[int, int] | None:
     """Returns where a pasted review begins and ends in a person's message, or None.
 
-    It begins after the line that introduces it, or at the paragraph with a bot's wording or a list of severities, and
-    extends to the end of the message, except for a short last paragraph in which the person asks for something.
+    It begins after the line that introduces it, at the head of a mail, or at the paragraph with a bot's wording or a list
+    of severities, and extends to the end of the message, except for a short last paragraph in which the person asks for something.
     """
     begin = _review_start(text)
     if begin is None:
@@ -207,7 +209,7 @@ def _review_start(text: str) -> int | None:
         end = at + len(line)
         if not line.strip():
             paragraph = end
-        elif _BOT.search(line):
+        elif _BOT.search(line) or _MAIL.match(text, at):
             return min([paragraph, *starts])
         elif colon and _INTRODUCES.match(said) and len(rest) > len(said):
             return at + line.index(": ") + 2
