@@ -76,6 +76,6 @@ def test_a_reject_is_kept_when_a_note_states_it_and_not_when_it_denies_it(data: 
 def test_the_built_in_agent_finds_most_and_keeps_no_junk(shared: Path) -> None:
     done = run("--data", str(shared))
     found, _, junk, notes = done.stdout.splitlines()[-1].split()[1:]
-    assert int(found.split("/")[0]) >= 20
-    assert int(junk.split("/")[0]) <= 9  # by their words: an answer is kept with what else it says
-    assert int(notes) <= 24
+    assert int(found.split("/")[0]) >= 17
+    assert int(junk.split("/")[0]) <= 5  # by their words: an answer is kept with what else it says
+    assert int(notes) <= 20

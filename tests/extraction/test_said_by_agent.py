@@ -8,16 +8,16 @@ from attrs import evolve
 from agent_memory.extraction.extract import extracted
 from agent_memory.extraction.notes import MAX_ANSWERS
 from agent_memory.extraction.said_by_agent import ANSWER_CHARS
-from agent_memory.note.note import Harness, Importance, Kind
+from agent_memory.note.note import Harness, Kind
 from agent_memory.session.history import ToolCall
 from conversations import MUCH_LATER_MS, agent, history, notes, tool, user, work_on
 
 ASKED = "The cart total is wrong for guests."
 STAYS = "SQLite stores a decimal as text."
-CAUSE = f"The root cause was that `total()` read the price twice. {STAYS}"
+CAUSE = f"`total()` read the price twice because {STAYS}"
 MANY_FILES = "Files:\n- `shop/cart.py`: the rounded corners\n- `shop/demo.py`: a preview, two green buttons\n- `docs/cart.md`: a page, prices, taxes, some pictures"
 EXPLAINED = (
-    "`Cart.load` takes the lock of the table, and `expire()` runs in a second thread that asks for it each minute. "
+    "`Cart.load` takes the lock of the table, and `expire()` runs in a second thread because the page must not wait. "
     "Carts of guests expire after one day, those of members never, and the worker deletes both at midnight by the clock of the shop. "
     "A basket of a newsletter holds prices of the day of its sending, which the accounts compare with invoices each quarter."
 )
@@ -27,16 +27,8 @@ EXPLAINED = (
     ("closing", "title"),
     [
         (
-            "The root cause was that `total()` read the price as text. SQLite stores a decimal as text unless the column is numeric.",
-            "SQLite stores a decimal as text unless the column is numeric",
-        ),
-        (
             "The query failed because Postgres only uses the index of `orders` where the query names the month.",
             "The query failed because Postgres only uses the index of `orders` where the query names the month",
-        ),
-        (
-            "The lookup failed. The root cause: `redis` is keyed by `host:port`, but the client splits it, and the lookup only used `host`.",
-            "`redis` is keyed by `host:port`, but the client splits it, and the lookup only used `host`",
         ),
         ("`Cart` stays a plain list since the templates index into it.", "`Cart` stays a plain list since the templates index into it"),
         ("Done.\n\n- `RETRIES` is 0 in `shop.toml` on purpose.", "`RETRIES` is 0 in `shop.toml` on purpose"),
@@ -56,7 +48,7 @@ def test_an_answer_is_kept_as_it_was_given_with_what_was_asked() -> None:
     answer = f"{CAUSE} I changed it on my branch.\n\n**Fix:** `total()` now reads it once:\n\n```python\nprice = line.price\n```"
     (note,) = notes(*work_on(ASKED, f"Done.\n\n{answer}\n\nWant me to push?"))
     assert note.body == f"The agent's answer to “{ASKED}”:\n\n{answer}"
-    assert note.description == STAYS
+    assert note.description == CAUSE
     (after_an_order,) = notes(*work_on("Read the price once in the cart.", answer))
     assert after_an_order.body == answer
 
@@ -105,11 +97,12 @@ def test_what_an_answer_says_of_the_code_that_it_offers_to_change_is_over_with_t
     assert notes(*looked, *work_on("yes, and one day more", "Done.")) == ()
 
 
-def test_an_explanation_is_a_fact_of_low_importance() -> None:
+def test_what_only_tells_how_the_code_is_makes_no_note() -> None:
     looked = (user("How do carts expire?"), agent("", ToolCall("Read", "src/cart.py", "src/cart.py")), tool("code"))
+    assert notes(*looked, agent(EXPLAINED.replace(" because the page must not wait", ""))) == ()
     (note,) = notes(*looked, agent(EXPLAINED))
-    assert (note.kind, note.importance) == (Kind.FACT, Importance.LOW)
-    assert "second thread" in note.body
+    assert note.kind is Kind.LESSON
+    assert "invoices each quarter" in note.body
 
 
 @pytest.mark.parametrize(
@@ -195,7 +188,7 @@ def test_what_is_said_in_a_chat_without_tools_is_general_knowledge_but_in_aider(
 )
 def test_an_answer_that_the_person_does_not_accept_goes(objection: str) -> None:
     wrong = work_on(ASKED, CAUSE)
-    right = work_on(objection, "The root cause was the rounding of each line. The Stripe client needs whole cents.")
+    right = work_on(objection, "Each line is rounded because the Stripe client needs whole cents.")
     assert len(notes(*wrong)) == 1
     (note,) = notes(*wrong, *right)
     assert "whole cents" in note.title
@@ -248,9 +241,7 @@ def test_of_many_answers_the_latest_stay() -> None:
 
 
 def test_what_a_later_change_is_about_is_over() -> None:
-    found = (
-        "The bug was in `total()`. The list in `modes.py` names `Decimal` only, and Stripe uses whole cents for totals."
-    )
+    found = "The list in `modes.py` names `Decimal` only because Stripe uses whole cents for totals."
     edit = ToolCall("Edit", "A => B", path="/srv/shop/src/modes.py", writes=True)
     assert len(notes(*work_on(ASKED, found))) == 1
     assert notes(*work_on(ASKED, found), user("mend that, too"), agent("", edit), tool("ok"), agent("Done.")) == ()

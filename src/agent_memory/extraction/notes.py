@@ -84,7 +84,7 @@ class Candidate:
 
     @property
     def is_agents_answer(self) -> bool:
-        return self.by is Role.AGENT and self.sort in (Sort.LESSON, Sort.ANSWER)
+        return self.by is Role.AGENT and self.sort is Sort.LESSON
 
     @property
     def text(self) -> str:
@@ -234,10 +234,9 @@ _KINDS = {
     Sort.DECISION: Kind.DECISION,
     Sort.WANT: Kind.DECISION,
     Sort.LESSON: Kind.LESSON,
-    Sort.ANSWER: Kind.FACT,
     Sort.TASK: Kind.TASK,
 }
-_IN_CONTEXT = frozenset({Sort.WANT, Sort.TASK, Sort.DECISION, Sort.LESSON, Sort.ANSWER})
+_IN_CONTEXT = frozenset({Sort.WANT, Sort.TASK, Sort.DECISION, Sort.LESSON})
 """The agent's conclusions say little without the question; what the person said mostly stands by itself, but for these."""
 # No lead says what anybody must do or wants done: the note is an order only where the person's own words are one.
 _LEADS = {
@@ -256,7 +255,6 @@ _IMPORTANCE = {
     Sort.REMEMBER: Importance.HIGH,
     Sort.REPEATED: Importance.HIGH,
     Sort.ROUTINE: Importance.LOW,
-    Sort.ANSWER: Importance.LOW,
 }
 _STANDING = wording("standing")
 _EVERYWHERE = wording("everywhere")

@@ -43,13 +43,6 @@ from agent_memory.text.salience import content_terms, is_directive
 ANSWER_CHARS = 1_500
 _PASSING_LABEL = wording("passing_label")
 _UNCLEAR = (Signal.HEDGE, Signal.NARRATION, Signal.POINTS)
-_PASSING = (*_UNCLEAR, Signal.MOMENTARY, Signal.CHANGELOG, Signal.SESSION)
-_FOR_NOW = re.compile(
-    r"\b(?:current(?:ly)?|right now|today|at the moment|for now|so far|atualmente|agora|hoje)\b"
-    r"|\bnow[.!]?$|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b",
-    re.IGNORECASE,
-)
-"""What is so at this moment, and what a commit is called."""
 _OPEN_LABEL = wording("open_label")
 _FLAGS = wording("flags")
 _ASKS_STATE = wording("asks_state")
@@ -59,8 +52,6 @@ _MEANT = wording("meant")
 _STILL_FAILS = wording("still_fails")
 _OF_THE_TWO = re.compile(r"(?:the agent|the user|you) (?:still )?(?:ha|could|can|did|was|need)", re.IGNORECASE)
 _SUBJECTLESS = wording("subjectless")
-_WORKS = wording("works")
-_AT_HAND = wording("at_hand")
 _CLAUSE = wording("clause")
 _NORM = re.compile(r"\b(?:must|ha(?:s|ve) to|needs? to|requires?)\b", re.IGNORECASE)
 _LEADS_IN = re.compile(r"(?:^#{1,6} .*|^\*\*[^*\n]+\*\*|:)\Z", re.MULTILINE)
@@ -68,10 +59,9 @@ _LINE = re.compile(r":\d+(?:-\d+)?$|\(\)$")
 _DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface|enum)\b[^;{{}}()]{{0,40}}?\b{0}\b|\b{0}\s*(?::=|=(?!=))"
 _TO_THE_PERSON = re.compile(r"\b(?:you|your|shall i|should i)\b", re.IGNORECASE)
 _NEEDS = re.compile(r"\bneed(?:ed)? from you\b", re.IGNORECASE)
-_QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]|(?<!\S)(?:[~.]{0,2}/)?(?:[\w.@-]+/)*[\w@-]+\.[a-z]{1,4}x?\b(?!\.\w)")
-_IN_BRACKETS = re.compile(r"\s\([^()]*\)")
 _FEWEST_TERMS = 20
-"""Of an answer: a shorter one mostly only says that it is done."""
+"""Of an answer that only names a cause or a change: a shorter one mostly says no more than that it is done."""
+_IN_BRACKETS = re.compile(r"\s\([^()]*\)")
 
 
 @frozen
@@ -156,22 +146,20 @@ def _answer(asked: str, closing: Turn, later: Sequence[ToolCall]) -> Candidate |
     said = [(sentence, index) for index, each in enumerate(paragraphs) for sentence in _with_labels(each)]
     request, subject = content_terms(asked), Counter(term for each, _ in said for term in content_terms(each))
 
-    def rank(sentence: str) -> tuple[bool, bool, int]:
+    def rank(sentence: str) -> tuple[bool, int]:
         title = headline(sentence, with_reason=True)
         terms = content_terms(title)
-        return _lasts(title), _gives_a_reason(title), sum((subject[term] > 1) + (term in request) for term in terms)
+        return _says_why(title), sum((subject[term] > 1) + (term in request) for term in terms)
 
     titles = [each for each in said if _tells(each[0]) and not _is_over(each[0], later)]
     if not titles:
         return None
     claim, at = max(titles, key=lambda each: rank(each[0]))
     text = _as_many_as_fit(paragraphs, at)
-    explains = any(_gives_a_reason(each) for each, _ in said)
-    lasts = _lasts(headline(claim)) or _FLAGS.match(claim)
-    if not (explains and lasts) and len(content_terms(text)) < _FEWEST_TERMS:
+    is_bare = shows(Signal.CHANGELOG, claim) or not _says_why(claim)
+    if is_bare and len(content_terms(text)) < _FEWEST_TERMS:
         return None
-    sort = Sort.LESSON if explains else Sort.ANSWER
-    return Candidate(sort, Role.AGENT, in_third_person(cut(claim)), (closing.number,), quote=text)
+    return Candidate(Sort.LESSON, Role.AGENT, in_third_person(cut(claim)), (closing.number,), quote=text)
 
 
 def _with_labels(paragraph: str) -> Iterator[str]:
@@ -184,44 +172,34 @@ def _with_labels(paragraph: str) -> Iterator[str]:
 
 
 def _tells(sentence: str) -> bool:
-    """Whether a sentence says by itself how something is, works or has to be done, or what was wrong."""
+    """Whether a sentence says by itself why something is so or went wrong: what else an answer tells, the code tells, too."""
     title = headline(sentence, with_reason=True)
-    explains = _gives_a_reason(title) or _tells_a_cause(sentence)
     return bool(
         title
+        and (_says_why(title) or _FLAGS.match(sentence) or _tells_a_cause(sentence))
         and "?" not in sentence
         and not sentence.endswith(":")
         and not is_anaphoric(sentence)
         and not _SUBJECTLESS.match(sentence)
-        and not _WORKS.match(sentence)
         and not is_void(Sort.LESSON, title)
         and not (is_directive(sentence) and not _NORM.search(title))
-        and not any(shows(signal, title) for signal in (_UNCLEAR if explains else _PASSING))
+        and not any(shows(signal, title) for signal in _UNCLEAR)
+        and (not shows(Signal.MOMENTARY, title) or _STILL_FAILS.search(sentence))
         and says_enough(title, 4)
-        and (
-            _FLAGS.match(sentence)
-            or ((names_in(sentence) or names_a_technology(title)) and (_lasts(title) or explains))
-        )
+        and (_FLAGS.match(sentence) or names_in(sentence) or names_a_technology(title))
     )
-
-
-def _lasts(title: str) -> bool:
-    """Whether it is told in the present tense, and not of this moment or of a change."""
-    prose = _QUOTED.sub("x", title)
-    passing = _FOR_NOW.search(title) or _AT_HAND.search(prose) or shows(Signal.CHANGELOG, title)
-    return _WORKS.search(prose) is not None and not (passing and not _NORM.search(prose))
 
 
 def _tells_a_cause(sentence: str) -> bool:
     return shows(Signal.HEEDED, sentence) or any(hit.shows is Sort.LESSON for hit in agent_hits(sentence))
 
 
-def _gives_a_reason(sentence: str) -> bool:
-    """Whether a sentence says why something is so or went wrong, or that it is meant to be so, which no code tells."""
+def _says_why(sentence: str) -> bool:
+    """Whether a sentence gives a reason, or says that something is meant to be so or to be heeded, which no code tells."""
     return (
-        any(each.search(sentence) for each in (_WHY, _MEANT, _STILL_FAILS))
-        or _FLAGS.match(sentence) is not None
-        or _tells_a_cause(sentence)
+        _FLAGS.match(sentence) is not None
+        or shows(Signal.HEEDED, sentence)
+        or any(each.search(sentence) for each in (_WHY, _MEANT, _STILL_FAILS))
     )
 
 

@@ -32,7 +32,6 @@ class Sort(StrEnum):
     DECISION = "decision"  # somebody decided
     WANT = "want"  # the person says how the thing itself has to behave
     LESSON = "lesson"  # what was wrong, and what mended it
-    ANSWER = "answer"  # what the agent told about the matter when it had done what was asked
     TASK = "task"  # something is left to be done
 
 
