@@ -2,7 +2,7 @@
 word (P19).
 
 `user`: its title or a sentence repeats or quotes what a cited turn of the person says, and every order in it is the
-person's. `external`: a foreign source (a page, a search, an MCP answer, somebody else's file) holds most of a sentence
+person's; where they only ask or order something in it, no tool may have said the rest. `external`: a foreign source (a page, a search, an MCP answer, somebody else's file) holds most of a sentence
 that the person did not say, and that the session did not know before, whoever repeats it and whatever the note cites.
 Else `agent`.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from attrs import evolve, frozen
@@ -110,7 +110,12 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     of_pages_alone = bool(sources) and {page.turn for page in pages}.issuperset(sources)
     if of_pages_alone or any(_is_of_pages(piece, pages, person, claim.place) for piece in _pieces(claim.whole)):
         return Origin.EXTERNAL
-    if not is_said_by(claim, [turn.text for turn in sources if turn.role is Role.USER], person):
+    cited_words = [turn.text for turn in sources if turn.role is Role.USER]
+    if not is_said_by(claim, cited_words, person):
+        return Origin.AGENT
+    if all(_is_asked(each, cited_words) for each in _said_of(claim, cited_words)) and _is_told_by_tools(
+        claim, person, session
+    ):
         return Origin.AGENT
     if pages or session.tools_answered_before:
         typed = [
@@ -131,15 +136,7 @@ def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None =
     """Returns whether the title or a sentence of the claim repeats or quotes one of these turns of a person, and the
     person gave every order in it. `person`: everything the person said, where that is more."""
     said = tuple(said)
-    everything = said if person is None else tuple(person)
-    sentences = statements(claim.whole)
-    quoted = (_plain(found[1] or found[2]) for found in _QUOTE.finditer(claim.whole))
-    quotes = [quote for quote in quoted if len(quote) >= _QUOTED_CHARS]
-    is_said = any(
-        any(map(_plain(_without_quotes(text)).__contains__, quotes)) or any(_says(text, each) for each in sentences)
-        for text in said
-    )
-    return is_said and _gave_all_orders(claim, everything)
+    return any(_said_of(claim, said)) and _gave_all_orders(claim, said if person is None else tuple(person))
 
 
 def cleared(claim: Claim, session: History) -> tuple[str, ...]:
@@ -205,6 +202,37 @@ def holds_quotation(text: str) -> bool:
 
 
 # -- the person -------------------------------------------------------------------------------------------------------
+
+
+def _said_of(claim: Claim, said: Sequence[str]) -> Iterator[str]:
+    """Yields the sentences of a claim that one of these turns of a person says, and the quotations that stand in one."""
+    quotes = (found[1] or found[2] for found in _QUOTE.finditer(claim.whole))
+    yield from (
+        quote
+        for quote in quotes
+        if len(_plain(quote)) >= _QUOTED_CHARS and any(_plain(quote) in _plain(_without_quotes(text)) for text in said)
+    )
+    yield from (each for each in statements(claim.whole) if any(_says(text, each) for text in said))
+
+
+def _is_asked(sentence: str, said: Iterable[str]) -> bool:
+    """Returns whether a sentence orders or asks, here or where the person said it."""
+    if is_directive(sentence) or asks_for_something(sentence) or _is_question(sentence):
+        return True
+    return any(f"{_plain(sentence)}?" in _plain(text) for text in said)
+
+
+def _is_told_by_tools(claim: Claim, person: Iterable[str], session: History) -> bool:
+    """Returns whether a sentence that the person does not say may be a tool's answer, a sub-agent's or a notice."""
+    answers = [turn.text for turn in session.turns if turn.role is Role.TOOL]
+    own, neutral = [*map(words_of_person, person)], content_terms(claim.place)
+    for each in statements(claim.whole):
+        terms = _terms(each) - neutral
+        if len(terms) < _FEWEST_IN_CLAUSE or any(_supports(words, each, claim.place) for words in own):
+            continue
+        if session.tools_answered_before or any(_held(answer, terms) for answer in answers):
+            return True
+    return False
 
 
 def _says(text: str, sentence: str) -> bool:
