@@ -113,6 +113,40 @@ def test_what_the_other_had_pushed_meanwhile_survives_the_purge(machines: tuple[
     assert not holds(two.other.root, "zebra-merger")
 
 
+@pytest.mark.parametrize("is_pushed", [False, True])
+def test_p28_what_was_merged_or_split_meanwhile_does_not_bring_a_purged_text_back(
+    machines: tuple[TwoMachines, str, str], *, is_pushed: bool
+) -> None:
+    two, gone, kept = machines
+    fillers = [two.other.remembered(f"Gauge {number} is read at {number} o'clock.") for number in range(3)]
+    split = two.other.remembered(f"{SECRET_PLAN}\n\nThe okapi-budget is halved.", "--title", "Plans")
+    two.settled()
+    parts = [{"title": f"Part {text[:9]}", "body": text} for text in ("The okapi-budget is halved.", SECRET_PLAN)]
+    both = f"Deploys run from main only.\n\n{SECRET_PLAN}\n\nAsk Mara first."
+    actions = [
+        {"action": "merge", "ids": [kept, gone], "title": "Deploys and more", "body": both, "drops": []},
+        {"action": "split", "id": split, "into": parts},
+    ]
+    two.other.configure(llm={"command": two.other.answered({"actions": actions})})
+    assert two.other("defrag", "--force").out.startswith("1 merged, 1 split")
+    if is_pushed:
+        synced(two.other)
+    assert two.one("forget", gone, "--purge", "--yes").code == 0
+    assert two.one("forget", split, "--purge", "--yes").code == 0
+    told = synced(two.one, "--after-purge")["remarks"] + synced(two.other, "--after-purge")["remarks"]
+    assert f"came from {gone}, which was forgotten" in str(told)
+    two.settled()
+    for machine in (two.one, two.other):
+        assert machine.titles() == ["Deploys and more", *(f"Gauge {n} is read at {n} o'clock." for n in range(3))]
+        (merged,) = (each for each in machine.notes() if each["title"] == "Deploys and more")
+        body = machine("read", merged["id"], "--json").document["body"]
+        assert body.replace("\n", "") == "Deploys run from main only.Ask Mara first."
+        assert not holds_in_any_object(machine.root, "zebra-merger")
+        assert [path for path in _all_files(machine) if "zebra" in path.read_text("utf-8", "replace")] == []
+    assert not two.remote_holds("zebra-merger")
+    assert {each["id"] for each in two.one.notes()} >= set(fillers), "the control"
+
+
 def test_both_machines_may_have_purged(machines: tuple[TwoMachines, str, str]) -> None:
     two, gone, kept = machines
     other_gone = two.other.remembered("The okapi-budget is halved.", "--title", "Okapi")

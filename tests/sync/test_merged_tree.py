@@ -224,6 +224,25 @@ class TestForgotten:
         ):
             assert bool(Merged({}, gone, live(new)).bodies()) is stays
 
+    def test_one_that_only_says_the_same_stays_and_is_named_unless_it_was_written_since_p12(self) -> None:
+        body = "The quokka budget is approved every March."
+        gone = tombstone(evolve(self.GONE, statements=statement_hashes("Quokkas", body)))
+        said, since = entry(B, body), entry(C, body)
+        since = evolve(since, meta=evolve(since.meta, created_at_ms=self.GONE.at_ms + 1))
+        merged = Merged({}, gone, live(said, since))
+        assert merged.bodies() == [body, body]
+        assert merged.remarks() == [f"{B} stays, though it says what {A} said, which was forgotten"]
+
+    def test_what_another_note_said_too_stays_in_the_one_that_both_were_merged_into_p12(self) -> None:
+        both, one = "The quokka budget is approved every March.", "Quokkas eat acacia leaves."
+        gone = tombstone(evolve(self.GONE, statements=statement_hashes("Quokkas", f"{both}\n{one}")))
+        old, other = entry(A, f"{both}\n{one}"), entry(C, both)
+        into = live(entry(B, f"{both}\n{one}", aliases=(A, C)))
+        for ours, theirs in (({**live(other), **gone}, into), (into, {**live(other), **gone})):
+            merged = Merged(live(old, other), ours, {**theirs, **retired(other)} if theirs is into else theirs)
+            assert both in merged.bodies()[0]
+            assert one not in merged.bodies()[0]
+
     def test_a_session_that_was_forgotten_is_none_of_a_notes_sources_any_more_p28(self) -> None:
         sources = (Source(Harness.CODEX, "gone"), Source(Harness.CODEX, "stays"))
         before, ours, theirs = (evolve(each, meta=evolve(each.meta, sources=sources)) for each in (OLD, NEW, LATER))

@@ -77,8 +77,9 @@ class Forgetter:
 
     # -- looking: all that would go, all that would change, and what states the same -------------------------------------
 
-    def look(self, target: ForgetTarget) -> Forgetting:
-        """Returns everything that would go, and changes nothing. EntryNotFound for an id of which there is nothing."""
+    def look(self, target: ForgetTarget, *, heirs_wait: bool = False) -> Forgetting:
+        """Returns everything that would go, and changes nothing. EntryNotFound for an id of which there is nothing. With
+        `heirs_wait` the notes that were made from it are left as they are."""
         real, session, notes = self._real, target.session, list(note_files(self._real))
         wanted = (target.id or "").casefold()
         id = next((each.id for each in notes if each.id and each.id.casefold() == wanted), target.id or "")
@@ -95,7 +96,8 @@ class Forgetter:
         shared = [file for file, whose in files if whose == "some"]
         kept_ids = _ids_of(file for file, whose in files if whose != "all")
         gone = _ids_of(removed) - kept_ids if session is not None else frozenset((id,))
-        rewritten, linked = _rewritten(files, session, gone | (_ids_of(removed) - kept_ids))
+        staying = [each for each in files if not (heirs_wait and _is_heir(each[0], gone))]
+        rewritten, linked = _rewritten(staying, session, gone | (_ids_of(removed) - kept_ids))
         if session is None and not (removed or linked):
             # The note may be gone already, while the history or other records still hold it.
             begun = journal_of(self.git.root).read()
@@ -172,9 +174,10 @@ class Forgetter:
         return found
 
     def forget(self, target: ForgetTarget) -> bool:
-        """Forgets everything, whatever that is by now; False if the store holds nothing of it."""
+        """Forgets everything, whatever that is by now, but for the notes that were made from it, which a sync sees to.
+        False if the store holds nothing of it."""
         with self._writing():
-            found = self.look(target)
+            found = self.look(target, heirs_wait=True)
             if found.is_known:
                 self._begin(found)
         if found.is_known:
@@ -188,6 +191,13 @@ class Forgetter:
         unwrap(Tombstones(self.git.root).put(StateTombstone(path, at_ms)))
         journal_of(self.git.root).write(work)
         self._finish(work)
+
+    def forget_traces(self, paths: tuple[str, ...]) -> None:
+        """Removes what runs and derived files hold of notes that may have lost what they had from a forgotten one, and updates
+        the managed sections."""
+        none, ids = frozenset[str](), frozenset(id for path in paths if (id := id_at(path)) is not None)
+        work = ForgettingAtWork(self.clock.now_ms(), False, None, None, none, ids, paths, none, (), (), (), (), ())
+        self._finish(evolve(work, runs=RunTraces(self._real, work).runs()))
 
     def resume(self) -> None:
         """Finishes a forgetting that a crash interrupted. One that had not reached its notes is decided anew: they may
@@ -297,6 +307,10 @@ def _changed(found: Forgetting) -> EntryChanged:
 
 def _ids_of(files: Iterable[NoteFile]) -> frozenset[str]:
     return frozenset(file.id for file in files if file.id is not None)
+
+
+def _is_heir(file: NoteFile, gone: Collection[str]) -> bool:
+    return file.live and file.stored is not None and not set(file.stored.meta.aliases).isdisjoint(gone)
 
 
 def _rewritten(

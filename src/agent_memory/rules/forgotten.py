@@ -22,7 +22,7 @@ from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.session.history import History
 from agent_memory.text.ids import EntryId
 from agent_memory.text.instants import Instant
-from agent_memory.text.markdown import find_links, without_see_also_of
+from agent_memory.text.markdown import derive_description, find_links, without_see_also_of
 from agent_memory.text.plain_text import counted, one_line, spliced
 from agent_memory.text.salience import content_terms, coverage
 
@@ -224,6 +224,17 @@ def unlinked(entry: MemoryEntry, ids: Collection[str]) -> MemoryEntry:
     gone = (link for link in find_links(body) if link.target in ids)
     words = ((link.start, link.end, (link.label or "").strip() or link.target) for link in gone)
     return MemoryEntry(meta, spliced(body, words))
+
+
+def without_statements(entry: MemoryEntry, said: Collection[str]) -> MemoryEntry | None:
+    """Returns the note without the lines that state one of these (`statement_hashes`), and with a description of what is
+    left; None where nothing is."""
+    lines = [line for line in entry.body.split("\n") if statement_hashes("", line).isdisjoint(said)]
+    body = "\n".join(lines)
+    if body == entry.body:
+        return entry
+    is_left = any(not line.heading for line in distinct_lines([body]))
+    return MemoryEntry(evolve(entry.meta, description=derive_description(body)), body) if is_left else None
 
 
 # -- words ------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ both stay. Only forgotten text goes (P28). Pure: contents are passed in, by obje
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import TypeVar
@@ -50,6 +50,7 @@ from agent_memory.rules.forgotten import (
     statement_hashes,
     unlinked,
     without_session,
+    without_statements,
 )
 from agent_memory.store.bookkeeping import STATE_VALUE, TOMBSTONE, Tombstone
 from agent_memory.store.note_files import parse_tiers, render_tiers
@@ -145,6 +146,8 @@ class _Merge:
         tombstones.sort(key=lambda each: each.at_ms)
         self._entries_gone = {each.id: each for each in tombstones if isinstance(each, EntryTombstone)}
         self._sessions_gone = [each for each in tombstones if isinstance(each, SessionTombstone)]
+        self._left_out: dict[str, frozenset[str]] = {}
+        """By the id of a note that was made from a forgotten one: hashes of the statements that go with that."""
         self._states_gone = {each.path: each.at_ms for each in tombstones if isinstance(each, StateTombstone)}
 
     def merge_notes_and_files(self) -> None:
@@ -153,15 +156,38 @@ class _Merge:
         )
         # Which live notes have absorbed (`aliases`) or replaced (`supersedes`) an id.
         successors: dict[str, list[str]] = {}
+        new: list[MemoryEntry] = []
         for id, place in (*ours.items(), *theirs.items()):
             if place.live and (entry := self._entry(place.path, place.leaf)) is not None:
+                new += [] if id in notes_before or (id in ours and id in theirs) else [entry]
                 for each in (*entry.meta.aliases, *entry.meta.supersedes):
                     successors.setdefault(each, []).append(id)
+        self._find_heirs(new, (ours, theirs))
         # They come first: one that goes, as when its merge was undone, takes no other's place.
         for id in sorted(dict.fromkeys((*ours, *theirs)), key=successors.__contains__):
             self._merge_note(id, notes_before.get(id), ours.get(id), theirs.get(id), successors.get(id, ()))
         for path in sorted({*our_files, *their_files}):
             self._merge_file(path, before.get(path), our_files.get(path), their_files.get(path))
+
+    def _find_heirs(self, new: Sequence[MemoryEntry], sides: Sequence[Mapping[str, _Place]]) -> None:
+        """Finds the new notes that one machine made of a note which another has forgotten, and what only that one said. Of
+        the parts of a split only the first has its id; they have the same age and sources."""
+        for heir in new:
+            gone = [id for id in heir.meta.aliases if id in self._entries_gone]
+            if not gone:
+                continue
+            others = (side[id] for id in heir.meta.aliases if id not in gone for side in sides if id in side)
+            alive = [entry for each in others if (entry := self._entry(each.path, each.leaf)) is not None]
+            said = frozenset[str]().union(*(self._entries_gone[id].statements for id in gone))
+            said -= frozenset[str]().union(*(statement_hashes(each.meta.title, each.body) for each in alive))
+            age = heir.meta.created_at_ms, heir.meta.sources
+            parts = [
+                each for each in new if (each.meta.created_at_ms, each.meta.sources, each.meta.aliases) == (*age, ())
+            ]
+            for each in (heir, *(part for part in parts if not said.isdisjoint(statement_hashes("", part.body)))):
+                self._left_out[each.meta.id] = self._left_out.get(each.meta.id, frozenset()) | said
+                what = f"came from {', '.join(gone)}, which was forgotten: what it says in the same words is left out"
+                self.remarks.append(Remark(each.meta.id, what))
 
     def _sorted_out(self, tree: Tree) -> tuple[dict[str, _Place], dict[str, Leaf]]:
         """Returns the notes of a tree by id, and every other file that may be on disk by path. Of several files with one id
@@ -321,8 +347,8 @@ class _Merge:
 
     def _left_of(self, entry: MemoryEntry, *, live: bool, is_new: bool = False) -> MemoryEntry | None:
         """Returns what may stay of a note: None, or the note without forgotten sessions among its sources, and if it is
-        live, without links to forgotten notes (P15). A new note goes too if a session taught it before the forgetting, and
-        it says what a forgotten one said and hardly more."""
+        live, without links to forgotten notes (P15), and if it was made from one, without what that said. A new note goes too
+        if a session taught it before the forgetting, and it says what a forgotten one said and hardly more."""
         if entry.meta.id in self._entries_gone:
             return None
         meta = entry.meta
@@ -333,12 +359,16 @@ class _Merge:
                 return None
             if share == "some":
                 meta = without_session(meta, session)
-        if is_new and meta.sources and all(each.thread_id for each in meta.sources):
-            again = forgotten_note(self._entries_gone.values(), meta.title, entry.body, meta.created_at_ms)
-            said = statement_hashes(meta.title, entry.body)
-            if again is not None and len(said & again.statements) >= SAME_SHARE * len(said):
+        gone = self._entries_gone.values()
+        if is_new and (again := forgotten_note(gone, meta.title, entry.body, meta.created_at_ms)) is not None:
+            said, is_taught = statement_hashes(meta.title, entry.body), all(each.thread_id for each in meta.sources)
+            if meta.sources and is_taught and len(said & again.statements) >= SAME_SHARE * len(said):
                 return None
-        left = MemoryEntry(meta, entry.body)
+            if meta.id not in self._left_out:
+                self.remarks.append(Remark(meta.id, f"stays, though it says what {again.id} said, which was forgotten"))
+        left = without_statements(MemoryEntry(meta, entry.body), self._left_out.get(meta.id, ()))
+        if left is None:
+            return None
         if live:
             left = unlinked(left, self._entries_gone)
         return entry if left == entry else left
@@ -356,7 +386,8 @@ class _Merge:
     def _keep(self, path: str, id: str | None, held: Leaf, *, is_new: bool = False) -> None:
         """Keeps a file as one side has it; a note of the other machine, or a version of one, without what was forgotten
         of it. On our side that has been done."""
-        if self.ours.get(path) == held or not path.startswith((TOPICS, ARCHIVE)):
+        is_done = self.ours.get(path) == held and id not in self._left_out
+        if is_done or not path.startswith((TOPICS, ARCHIVE)):
             self._put(path, held)
             return
         if (stays := self._what_stays(path, id, held, is_new=is_new)) is None:

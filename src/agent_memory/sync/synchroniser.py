@@ -152,7 +152,10 @@ class Synchroniser:
             )
             if request.dry_run:
                 return done
-            if commit != meeting.ours:
+            if forgotten and commit != meeting.ours:
+                changed = (path for path, leaf in meeting.our_tree.items() if tree.files.get(path) != leaf)
+                self.forgetter.forget_traces(tuple(changed))
+            elif commit != meeting.ours:
                 self.forgetter.publish()
             merged = meeting.theirs or merged
             if self._send(remote, branch, meeting):
