@@ -36,7 +36,7 @@ def configure_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scope", metavar="SCOPE", help="where all the notes belong: global, repo or a key")
     add_flag(parser, "--mine", "you wrote or approved it, except what the source marks as an agent's")
     epilog = (
-        "The source is only read. Each record becomes a note with its dates, in the project that it is about; the notes "
+        "The source is only read. Each record becomes a note with its dates, a long one several, in its project; the notes "
         "are one run, which `memory undo` takes back. Importing again adds what is new and leaves alone what you changed. "
         "No session is told of an imported note before you approve it (`memory review --kind imported`), unless you "
         "say --mine. Only you can run this, not an agent."
