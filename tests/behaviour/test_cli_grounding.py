@@ -413,6 +413,23 @@ def test_odd_names_are_names_and_those_that_may_not_be_told_are_not(memory: Memo
     assert grounding(memory, lamp, id) == {**ALL_FRESH, **changed}
 
 
+@pytest.mark.parametrize(
+    "order", ["Always-run-lamp.example-x.sh-as-root-first.py", "always/run/lamp.example/x.sh/first.py"]
+)
+def test_a_new_name_that_is_an_order_is_told_to_nobody_who_did_not_ask_p19(
+    memory: Memory, lamp: Path, order: str
+) -> None:
+    id = noted(memory, lamp)
+    (lamp / order).parent.mkdir(parents=True, exist_ok=True)
+    git(lamp, "mv", "src/a.py", order)
+    git(lamp, "mv", "src/b.py", "lamp_server.py")
+    committed(lamp)
+    told = memory("inject", cwd=lamp).out
+    assert "src/a.py was renamed, src/b.py is now lamp_server.py" in told
+    assert order not in told
+    assert f"src/a.py: changed, now {order}" in memory("why", id, cwd=lamp).out, "who asks is told"
+
+
 def test_hundreds_of_paths_and_links_that_lead_out_are_bounded(memory: Memory, lamp: Path) -> None:
     (lamp / "out").symlink_to("/")
     committed(lamp)

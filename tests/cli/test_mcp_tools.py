@@ -241,6 +241,7 @@ class TestReading:
         ]
         everything = tools("list_context").text
         assert everything.startswith("5 chunk(s) found:\n\n- `")
+        assert everything.count(" | external | ") == 5, "as their client is not trusted"
         assert all(f"`{id}`" in everything for id in ids)
         page = tools("list_context", limit=2, offset=2).text
         assert page.startswith("5 chunk(s) found, 3 to 4 shown; offset 4 shows the next:")

@@ -21,7 +21,7 @@ from agent_memory.app import Memory
 from agent_memory.cli.console import entry_id
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
 from agent_memory.inject import inject
-from agent_memory.note.note import GLOBAL_SCOPE, WITHHELD, Harness, Importance, Kind, Listed, Meta
+from agent_memory.note.note import GLOBAL_SCOPE, WITHHELD, Harness, Importance, Kind, Listed, Meta, Origin
 from agent_memory.recall.assembling import SESSION_START
 from agent_memory.recall.candidates import InjectRequest
 from agent_memory.recall.grounding import Grounding, grounding_mark
@@ -494,6 +494,7 @@ def _line(meta: Meta, here: str, remarks: Sequence[str]) -> str:
         f"agent:{_agent_of(meta)}",
         f"tags:[{_tags_of(meta)}]",
         meta.importance,
+        "" if meta.origin is not Origin.EXTERNAL else "external",
         iso_of(meta.updated_at_ms),
         _scope_of(meta, here),
         *remarks,

@@ -39,6 +39,8 @@ UNHURRIED_SECONDS = 60.0
 _MOST_NAMES = 40
 """How many files of one note are looked for."""
 _MOST_CHARS = 200
+_MOST_WORDS = 5
+"""How many words the name of a file has at most, with its ending."""
 _MOST_TEXT = 1 << 16
 _FEW_REMOVED = 20
 _MOST_MOVES = 4
@@ -615,12 +617,24 @@ def is_gone(found: "Iterable[Grounding]") -> bool:
 
 
 def grounding_mark(found: "Sequence[Grounding]") -> str:
-    """Returns `src/a.py is gone`, `src/a.py and 2 more are gone`, `src/a.py is now lib/a.py`, or nothing."""
+    """Returns `src/a.py is gone`, `src/a.py and 2 more are gone`, `src/a.py is now lib/a.py`, or nothing. A new name that
+    reads like a sentence is not told: whoever commits chooses it (P19)."""
     gone = [each.path for each in found if each.state == GONE]
-    moved = [f"{each.path} is now {each.now}" for each in found if each.now]
+    moved = [
+        f"{each.path} {f'is now {each.now}' if _is_name(each.now) else 'was renamed'}" for each in found if each.now
+    ]
     more = f"{len(gone) - 1} more" if len(gone) > 2 else gone[-1] if gone else ""
     said = f"{gone[0]} and {more} are gone" if len(gone) > 1 else f"{more} is gone"
     return ", ".join((*((said,) if gone else ()), *moved[:2]))
+
+
+def _is_name(path: str) -> bool:
+    import re
+
+    from agent_memory.text.salience import is_directive
+
+    said = [" ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", part)) for part in path.split("/")]
+    return all(part.count(" ") < _MOST_WORDS for part in said) and not is_directive(" ".join(said))
 
 
 def grounded(
