@@ -117,6 +117,21 @@ def test_a_note_whose_file_both_machines_renamed_merges_by_what_it_was(joined: t
     assert note["body"].strip() == "Releases start at noon."
 
 
+@pytest.mark.parametrize("name", ["C:\\temp bug {}.md", "tab\u200bs {}.md", "two\nlines {}.md"])
+def test_a_name_that_not_every_system_accepts_takes_the_note_from_no_machine_p12(
+    joined: tuple[TwoMachines, str], name: str
+) -> None:
+    machines, id = joined
+    before = file_of(machines.one, id)
+    before.rename(before.with_name(name.format(id)))
+    told = machines.one("sync")
+    assert (told.code, f"{id}.md is now topics/{before.name}: not every system accepts its name" in told.err) == (
+        0,
+        True,
+    )
+    assert machines.settled()[f"topics/{before.name}"]
+
+
 def test_a_title_that_one_machine_wrote_stays_though_the_other_changed_the_text(machines: TwoMachines) -> None:
     id = machines.one.remembered("The lamp is blue.")
     machines.joined()

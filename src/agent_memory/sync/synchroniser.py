@@ -24,6 +24,7 @@ from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
 from agent_memory.files.paths import JsonFile, existing_paths, exists, path_in, read_image, real_root, remove_file
 from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import OURSELVES, GitOutput, GitProcess, failed, make_ready
+from agent_memory.note.note_format import file_name_of
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import FileChange, FileState
@@ -181,8 +182,24 @@ class Synchroniser:
         raise SyncRefused(reason, f"Switch to one of them here, or push {ours} there once with git.")
 
     def _record(self) -> None:
+        self._rename_for_all()
         unwrap(self.writes.recorder.adopt_hand_edits())
         unwrap(self.writes.recorder.record(BOOKKEEPING, "sync: what this machine knows of its notes"))
+
+    def _rename_for_all(self) -> None:
+        """Gives notes their own name again whose files a person called what other machines do not accept: there the note
+        would be gone."""
+        root = real_root(self.commits.git.root)
+        for listed in (each for listing in unwrap(self.writes.store.listings()) for each in listing.entries):
+            if listed.provisional_id or (why := why_outside(listed.path, Leaf("100644", ""))) is None:
+                continue
+            if (image := read_image(path_in(root, listed.path), MAX_FILE_BYTES)) is not None:
+                state, path = (
+                    FileState(image.data, image.mtime_ns),
+                    f"{listed.path.partition('/')[0]}/{file_name_of(listed.meta)}",
+                )
+                if Transactions(root).commit([FileChange(listed.path, state, None), FileChange(path, None, state)]):
+                    self.writes.warn(f"{listed.path} is now {path}: {why}")
 
     # -- here ---------------------------------------------------------------------------------------------------------
 
