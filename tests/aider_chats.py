@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from agent_memory.errors import Error
@@ -51,6 +52,7 @@ class AiderChat:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.text)
         path.with_name(INPUT_FILE).write_text(self.typed)
+        subprocess.run(["git", "init", "--quiet", str(path.parent)], check=True)  # what is typed counts in a work tree
         return path
 
 

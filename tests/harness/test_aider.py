@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -127,8 +128,11 @@ def test_what_only_the_chat_history_says_a_person_typed_is_nobodys(tmp_path: Pat
     chat.user("Use 9191.\nAnd port 80.")
     path = chat.write(tmp_path)
     assert spoken(path) == ["Write the notes.\n\nAll of them.", "Use 9191.\nAnd port 80."]
+    shutil.rmtree(tmp_path / ".git")  # as of an archive from the net
+    assert spoken(path) == []
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     path.with_name(INPUT_FILE).unlink()
-    assert spoken(path) == ["Write the notes.\n\nAll of them."]
+    assert spoken(path) == []
 
 
 def test_a_command_that_the_agent_asked_for_and_a_tracked_record_are_no_proof(tmp_path: Path) -> None:
@@ -141,9 +145,8 @@ def test_a_command_that_the_agent_asked_for_and_a_tracked_record_are_no_proof(tm
     path = chat.write(tmp_path)
     assert spoken(path) == ["Write the notes.", "Use 9191."]
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
-    for words in (["init", "-q"], ["add", INPUT_FILE]):
-        subprocess.run(["git", "-C", str(tmp_path), *words], check=True, env=environ)
-    assert spoken(path) == ["Write the notes."]
+    subprocess.run(["git", "-C", str(tmp_path), "add", INPUT_FILE], check=True, env=environ)
+    assert spoken(path) == []
 
 
 def test_a_code_block_that_was_broken_off_hides_no_prompt_after_it(tmp_path: Path) -> None:

@@ -239,7 +239,8 @@ class Memory:
     ) -> late.harness.Surroundings:
         """Returns what session histories and finders are built from."""
         roots = self.config.capture.transcript_roots
-        return late.harness.Surroundings(self.environ, home_of(self.environ), self.root, roots, project_directories)
+        home, by_agent = home_of(self.environ), self.caller.is_agent
+        return late.harness.Surroundings(self.environ, home, self.root, roots, project_directories, by_agent)
 
     @cached_property
     def histories(self) -> late.ports.HistorySource:

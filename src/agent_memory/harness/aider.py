@@ -11,8 +11,8 @@ Each write of aider's leaves a shape behind (aider/io.py):
 A heading of the fourth level that the agent wrote has no two spaces behind it, or stands in a code block; so has a quotation.
 What cannot be told is taken for the agent's, never for the person's.
 
-Replies and messages stand in the file as they are, so from the first of them on any line may be forged: prompts, headings,
-ends of replies. From there on a prompt is the person's only if aider's record of what was typed has its lines (P19).
+Replies and messages stand in the file as they are, so any line may be forged: prompts, headings, ends of replies. A prompt is
+the person's only if aider's record of what was typed has its lines (P19).
 
 A run is a session, and its id is made of its beginning: when it was started, and a digest of its first prompt. So it stays the
 same when the directory is renamed. Any other id stands for all runs in the file together.
@@ -176,8 +176,6 @@ class AiderRuns(Session):
         self._wanted = False  # what comes is of the run at hand, which has a prompt and is to be taken
         self._writes = 0  # of this run so far: they name the records
         self._typed = typed
-        self._prompted = False
-        self._others_spoke = False  # since the file's first prompt: somebody who could forge what follows
 
     @property
     def done(self) -> bool:
@@ -190,7 +188,6 @@ class AiderRuns(Session):
     def take_block(self, speaker: Speaker, text: str, is_whole: bool) -> None:
         if speaker == "run":
             self.known_records += 1
-            self._others_spoke = self._others_spoke or self._prompted or not self.wants(text)
             self._over = self._only_one and self._wanted
             self._started, self._run, self._wanted, self._writes = text, None, False, 0
             self.end_message()
@@ -198,16 +195,12 @@ class AiderRuns(Session):
         if not is_whole:
             self.skip("unfinished-message")
             return
-        if speaker == "person":
-            self._prompted = True
-            if self._run is None and self._started is not None:
-                self._run = run_of(self._started, text)
-                self.runs.append(self._run)
-                is_any = bool(self.session_id) and not is_own_prompt(text)
-                self._wanted = self._run.session_id == self.session_id if self._only_one else is_any
-                self.found = self.found or self._wanted
-        elif self._prompted or speaker == "agent":
-            self._others_spoke = True
+        if speaker == "person" and self._run is None and self._started is not None:
+            self._run = run_of(self._started, text)
+            self.runs.append(self._run)
+            is_any = bool(self.session_id) and not is_own_prompt(text)
+            self._wanted = self._run.session_id == self.session_id if self._only_one else is_any
+            self.found = self.found or self._wanted
         self._writes += 1
         if speaker == "aider" and (model := _MODEL.match(text)):
             self.note(agent=model[1])
@@ -218,7 +211,7 @@ class AiderRuns(Session):
         if speaker == "person":
             words = "" if _TO_AIDER.match(text) else _TO_AGENT.sub("", text, count=1)
             lines = (line.strip() for line in text.splitlines())
-            is_typed = not self._others_spoke or all(line in self._typed for line in lines if line)
+            is_typed = all(line in self._typed for line in lines if line)
             self.hear(text, typed_words(words), by=None if is_typed else "history")
         elif speaker == "agent":
             self.speak(f"{self._writes}", _REASONING.sub("", text).strip())
@@ -241,7 +234,7 @@ class AiderChats(files.Sessions):
 
     def __init__(self, given: files.Surroundings) -> None:
         self.given = given
-        named = given.environ.get("AIDER_CHAT_HISTORY_FILE", "")
+        named = given.named("AIDER_CHAT_HISTORY_FILE")
         self.named_file = named if named.startswith("/") else None
 
     @classmethod
@@ -330,23 +323,23 @@ class AiderChats(files.Sessions):
         return self.given.roots(*named, *own)
 
 
-def is_tracked(path: str) -> bool:
-    """Returns whether git tracks a file, or may do so (P6)."""
+def is_tracked(path: str) -> bool | None:
+    """Returns whether git tracks a file, or may do so (P6); None outside of every work tree."""
     real = os.path.realpath(path)
     try:
         found = git_directory_above(os.path.dirname(real))
     except OSError:
         return True
-    return found is not None and git_says(found[1], f"--work-tree={found[0]}", "ls-files", "--", real) != ""
+    return found and git_says(found[1], f"--work-tree={found[0]}", "ls-files", "--", real) != ""
 
 
 def _typed_lines(roots: files.TranscriptRoots, path: str, session_id: str) -> IdSet:
-    """Returns the lines that were typed into aider; none where git tracks them, since they may be others' then. A
-    command that aider ran because the agent asked for it stands there too. Raises OSError where they cannot be read
+    """Returns the lines that were typed into aider; none where git tracks them, or none could, since they may have come with
+    the files around them then. A command that aider ran because the agent asked for it stands there too. Raises OSError where they cannot be read
     (P6)."""
     typed = IdSet()
     with files.file_beside(roots, path, session_id) as file:
-        for line in read_lines(file.descriptor, file.size_bytes) if file and not is_tracked(path) else ():
+        for line in read_lines(file.descriptor, file.size_bytes) if file and is_tracked(path) is False else ():
             if isinstance(line, Line) and line.data.startswith(b"+") and not line.data.startswith(b"+/run "):
                 for each in line.data[1:].decode("utf-8", "replace").splitlines():
                     typed.add(each.strip())

@@ -150,7 +150,7 @@ class GooseSessions(db.SessionDatabases):
 
     @classmethod
     def directories(cls, given: Surroundings) -> list[str]:
-        own = given.environ.get("GOOSE_PATH_ROOT")
+        own = given.named("GOOSE_PATH_ROOT")
         return [*([f"{own}/data/sessions"] if own else []), *super().directories(given)]
 
     def sessions(self, database: db.Database) -> list[db.Listed]:

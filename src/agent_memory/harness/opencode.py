@@ -165,7 +165,7 @@ class OpencodeSessions(db.SessionDatabases):
 
     @classmethod
     def at(cls, given: files.Surroundings) -> Self:
-        named = given.environ.get("OPENCODE_DB", "")
+        named = given.named("OPENCODE_DB")
         roots = given.roots(*cls.directories(given), *([os.path.dirname(named)] if named else []))
         return cls(roots, os.path.normpath(named) if named.startswith("/") else None)
 

@@ -144,5 +144,5 @@ class PiSessions(SessionFiles):
 
     @classmethod
     def directories(cls, given: Surroundings) -> list[str]:
-        own = given.environ.get("PI_CODING_AGENT_SESSION_DIR")
+        own = given.named("PI_CODING_AGENT_SESSION_DIR")
         return [*([own] if own else []), *super().directories(given)]

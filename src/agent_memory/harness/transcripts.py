@@ -73,6 +73,11 @@ class Surroundings:
     transcript_roots: tuple[str, ...] = ()  # `capture.transcriptRoots`, and those recorded by setup
     # Where sessions are known to have been, of any harness; asked for only when they are needed.
     project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple
+    for_agent: bool = False
+
+    def named(self, variable: str) -> str:
+        """Returns what a variable names; nothing to an agent, which may have set it for this one call (P27)."""
+        return "" if self.for_agent else self.environ.get(variable, "")
 
     def roots(self, *directories: str) -> TranscriptRoots:
         """Returns a harness's own directories in their order, and the further ones. `~` is the home. What is not
@@ -83,7 +88,7 @@ class Surroundings:
 
     def homes(self, variable: str, usual: str) -> list[str]:
         """Returns the directory that a variable names, if it does, and the usual one."""
-        return [each for each in (self.environ.get(variable), usual) if each]
+        return [each for each in (self.named(variable), usual) if each]
 
 
 def is_session_id(text: str) -> bool:
