@@ -365,6 +365,14 @@ def test_a_protected_entry_is_neither_updated_nor_superseded_p13(old: dict[str, 
     assert reasons(plan).count(reason) == 2
 
 
+def test_what_the_person_promoted_goes_for_their_own_word_alone_p19() -> None:
+    promoted = stored(origin=Origin.USER, promoted_by="person", status=Status.PROMOTED)
+    plan = planned(note(supersedes=(A,)), known=facts(promoted))
+    assert kinds(plan) == ["create"]
+    assert reasons(plan).count("it is trusted more than the note in its place") == 1
+    assert kinds(planned(note(supersedes=(A,)), known=facts(stored()))) == ["create", "retire"]
+
+
 def test_only_what_was_shown_in_full_and_did_not_change_since_is_replaced_p8_p11() -> None:
     updates = (ProposedUpdate(id, tags=("x",)) for id in (A, "id__zzzzzz"))
     plan = planned(note(supersedes=(A, "id__zzzzzz")), *updates, known=facts(live=(stored(),)))

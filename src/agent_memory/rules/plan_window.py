@@ -20,6 +20,7 @@ from agent_memory.note.note import (
     Origin,
     Status,
     StoredEntry,
+    Tier,
     body_hash,
     furthest,
     least_trusted,
@@ -76,6 +77,7 @@ _SAID_AGAIN = 0.6
 _ONCE = ("a note is replaced or archived once",)
 STORED_ALREADY = "it is already stored as"
 IS_NEWER = "it is newer than this session"
+TRUSTED_MORE = "it is trusted more than the note in its place"
 """Reason for not letting an old session replace a newer note."""
 
 
@@ -339,6 +341,8 @@ class _Window:
                         problems = ("this session wrote it just before: update it instead",)
                     elif self._is_newer(self.facts.shown[id].meta):
                         problems = (IS_NEWER,)
+                    elif _takes_trust(self.facts.shown[id].meta, draft.meta.best_tier):
+                        problems = (TRUSTED_MORE,)
                     elif GLOBAL_SCOPE not in scopes and scopes[0] != scopes[1]:
                         problems = ("it belongs to another repository",)
                 if problems:
@@ -392,6 +396,14 @@ class _Window:
 
     def _is_newer(self, meta: Meta) -> bool:
         return self.facts.ended_at_ms < meta.created_at_ms
+
+
+def _takes_trust(old: Meta, best_tier: Tier) -> bool:
+    """Returns whether a note of this best tier must not stand for an older one: what a person promoted, or sessions are told,
+    would go without a word (P19)."""
+    return (
+        best_tier is not Tier.HOT if old.is_vouched_for else best_tier is Tier.COLD and old.best_tier is not Tier.COLD
+    )
 
 
 def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, taken: Container[str]) -> Meta:
