@@ -38,6 +38,7 @@ def read(payload: object, harness: str = "claude-code") -> SessionEvent:
         ({"hook_event_name": "UserPromptSubmit", "prompt": "hello"}, None),
         ({"hook_event_name": "SomeFutureEventV2"}, None),
         ({"hook_event_name": "SessionEnd", "reason": "the user wrote a whole sentence"}, None),
+        ({"hook_event_name": "SessionEnd", "reason": "ghp_I6mAezmOWfSLjl8MU9cdrJRM2jVrVKch3Tz8"}, None),
     ],
 )
 def test_events_that_may_bring_something_new_are_recorded(members: dict[str, object], reason: str | None) -> None:

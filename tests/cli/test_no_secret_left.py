@@ -40,6 +40,7 @@ def test_p20_no_secret_of_a_note_is_written_anywhere(memory: Memory) -> None:
     token, second, third = f"ghp_{base62(36)}", f"glpat-{hexadecimal(20)}", jwt()
     said.append(memory("remember", "Deploys run from main, always", "--tags", token))
     said.append(memory("remember", f"Deploys are signed\n\nwith {third}", "--title", f"the key {second}"))
+    said.append(memory("remember", "Deploys need two people", "--scope", f"github.com/ada/{token}"))
     path = memory.home / f"notes {token}.txt"
     path.write_text("\n\n".join(sample.text for sample in FOUND))
     said.append(memory("capture", "--file", str(path)))

@@ -175,7 +175,7 @@ def located_event(named: str, payload: object) -> "SessionEvent | str":
         path,
         _valid(_first(payload, shape["cwd"]), path_problem),
         _event_name(payload, harness),
-        _valid(_first(payload, shape["reason"]), word_problem),
+        _valid(_first(payload, shape["reason"]), _name_problem),
         _valid(_first(payload, shape["version"]), version_problem),
     )
 
@@ -191,7 +191,7 @@ def own_session_id(harness: str, payload: "dict[str, object]") -> object:
 
 
 def _event_name(payload: "dict[str, object]", harness: str) -> str | None:
-    named = _valid(_first(payload, SHAPES[harness]["event"]), word_problem)
+    named = _valid(_first(payload, SHAPES[harness]["event"]), _name_problem)
     if named is not None or harness != "copilot":
         return named
     return next((event for key, event in _COPILOT_EVENTS.items() if key in payload), None)
@@ -211,6 +211,12 @@ def _first(payload: "dict[str, object]", keys: tuple[str, ...]) -> object:
 
 def _valid(value: object, problem_of: "Callable[[object], str | None]") -> str | None:
     return value if isinstance(value, str) and problem_of(value) is None else None
+
+
+def _name_problem(value: object) -> str | None:
+    """Accepts the name of an event or a reason: a word with two digits at most. Nearly every secret has more."""
+    has_many = isinstance(value, str) and sum(map(str.isdigit, value)) > 2
+    return "has many digits" if has_many else word_problem(value)
 
 
 # -- which events record ----------------------------------------------------------------------------------------------

@@ -387,13 +387,14 @@ def tags_of(words: str) -> tuple[str, ...]:
 
 def scope_of(given: str, here: str) -> str:
     """Returns the scope that `--scope` means: `repo` is that of the working directory, `here`."""
-    from agent_memory.capture.repository import stated_scope  # few commands take one
+    from agent_memory.capture.places import redacted_scope  # few commands take one
+    from agent_memory.capture.repository import stated_scope
 
     scope = here if given == "repo" else stated_scope(given)
     if scope is None:
         expected = "expected global, repo, or a repository's key such as github.com/owner/repo"
         raise UsageInvalid(f"--scope is {one_line(given, 80)!r}, {expected}")
-    return scope
+    return redacted_scope(scope)
 
 
 # -- periods and days as people write them ----------------------------------------------------------------------------

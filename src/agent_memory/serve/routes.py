@@ -13,6 +13,7 @@ from returns.result import Result
 from agent_memory import __version__
 from agent_memory.acts.review import ReviewAct
 from agent_memory.acts.service import MemoryService
+from agent_memory.capture.places import redacted_scope
 from agent_memory.capture.repository import stated_scope
 from agent_memory.documents import (
     decided_document,
@@ -71,7 +72,7 @@ def remember(asked: Asked) -> Done:
 
 def _scope_of(asked: Asked) -> str | None:
     given = asked.text("scope")
-    scope = None if given is None else stated_scope(given)
+    scope = None if given is None else redacted_scope(stated_scope(given) or "") or None
     if given is not None and scope is None:
         raise UsageInvalid(f"scope is {given[:80]!r}, expected global, or a project's key as Projects shows it")
     return scope
