@@ -19,6 +19,7 @@ from agent_memory.errors import EntryNotFound, StateCorrupt, StoreIo
 from agent_memory.git.git_process import GitProcess
 from agent_memory.results import as_result, sealed
 from agent_memory.rules.forgotten import FORGOTTEN, ForgetTarget, Forgetting, SessionKey, TraceWords
+from agent_memory.section.targets import Targets
 from agent_memory.store.kept_histories_files import HistoryIndex, KeptHistories
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.store_database import FollowedFiles, StoreDatabase
@@ -44,6 +45,7 @@ def forgetter(root: Path) -> Forgetter:
         RecordedWrites(TemporaryStore(), DictRecorder(), DictLocks(), Caller(), print),
         DictClock(1_770_993_005_123),
         publish=lambda: None,
+        targets=Targets(str(root.parent), str(root)),
     )
 
 

@@ -319,6 +319,21 @@ def test_what_a_person_writes_between_the_markers_is_kept(memory: Memory, target
     assert "a copy was kept" in said
 
 
+def test_p28_what_is_forgotten_goes_from_the_copy_and_what_else_a_person_wrote_stays(
+    memory: Memory, target: Path
+) -> None:
+    id = memory.remembered("The zebra merger is announced on Thursday.\n\nAsk Mara first.", "--title", "Zebra")
+    assert memory("pin", id).code == 0
+    target.write_text(target.read_text().replace("on Thursday.", f"on Thursday. (Or Friday.)\n{WRITTEN}"))
+    assert memory("generate-agents-md").code == 0
+    (copy,) = copies(memory)
+    assert "Zebra" in copy.read_text()
+    assert memory("forget", id, "--purge", "--yes").code == 0
+    assert WRITTEN in copy.read_text()
+    assert "zebra" not in copy.read_text().lower()
+    assert id not in copy.read_text()
+
+
 def test_a_section_that_memory_wrote_needs_no_copy(memory: Memory, target: Path) -> None:
     """The control beside the other: neither when it changes, nor when an undo puts an older one back and it changes again."""
     first = memory.remembered("The ferries leave from pier four.")

@@ -1161,6 +1161,7 @@ class Memory:
             writes,
             self.clock,
             publish=lambda: writes.tolerate(self.publish()),
+            targets=self.targets,
         )
 
     @as_result

@@ -56,6 +56,7 @@ from agent_memory.rules.forgotten import (
     unlinked,
     without_session,
 )
+from agent_memory.section.targets import Targets
 from agent_memory.store.kept_histories_files import HistoryIndex, session_name
 from agent_memory.store.note_files import read_image, render_tiers, tiers_in
 from agent_memory.store.recorded_writes import RecordedWrites
@@ -74,6 +75,7 @@ class Forgetter:
     writes: RecordedWrites
     clock: Clock
     publish: Callable[[], object]
+    targets: Targets
 
     # -- looking: all that would go, all that would change, and what states the same -------------------------------------
 
@@ -250,6 +252,10 @@ class Forgetter:
         if work.purge:
             purge_mark_of(self.git.root).write(work.at_ms)
         RunTraces(self._real, work).remove()
+        lines = evolve(work.words, titles=frozenset())  # a title may be a word like any other
+        self.targets.forget_copied(
+            lambda line: line.lstrip("# ") in work.titles or lines.names_one(line) or lines.is_in(line)
+        )
         self._forget_derived(work.paths)
         for found in everything_in(self._real):  # a file that a killed process left half written may hold it too
             if not isinstance(found, OSError) and found.is_temporary:

@@ -31,7 +31,7 @@ from agent_memory.files.durable import (
     share_like_parent,
     write_new_file,
 )
-from agent_memory.files.paths import as_store_io, is_directory, read_image
+from agent_memory.files.paths import as_store_io, is_directory, names_in, read_image
 from agent_memory.files.root import absolute, local_state_directory
 from agent_memory.note.note import GLOBAL_SCOPE
 from agent_memory.recall.moment import read_everywhere, read_in_repository
@@ -110,6 +110,17 @@ class Targets:
                 os.unlink(file.real_path)
                 fsync_directory(os.path.dirname(file.real_path))
         return copy
+
+    def forget_copied(self, is_forgotten: Callable[[str], bool]) -> None:
+        """Takes these lines out of every copy of a section (P28)."""
+        directory = f"{local_state_directory(self.home)}/sections"
+        for path in (f"{directory}/{name}" for name in names_in(directory, lambda name: not name.startswith(_WRITTEN))):
+            image = read_image(path, 4 << 20)
+            lines = [] if image is None else image.data.decode("utf-8", "surrogateescape").split("\n")
+            kept = [line for line in lines if not is_forgotten(line)]
+            if kept != lines:
+                with as_store_io("write", path):
+                    replace_file(path, "\n".join(kept).encode("utf-8", "surrogateescape"))
 
     def _real_path(self, path: str) -> str:
         if not os.path.isabs(path):
