@@ -44,6 +44,8 @@ def test_what_the_person_asks_to_remember_is_kept_as_important(said: str, title:
         ("update your memory: the tests need docker", "The tests need docker"),
         ("make a note: the VPN is needed for deploys", "The VPN is needed for deploys"),
         ("fyi the staging database is wiped on sundays", "The staging database is wiped on sundays"),
+        ("Standing orders: never commit to main, it is merged by PR.", "Never commit to main, it is merged by PR"),
+        ("prefer subagents to save on the main context", "Prefer subagents to save on the main context"),
         ("you should know that the tests need docker", "The tests need docker"),
         ("IMPORTANT: the tests need docker", "The tests need docker"),
         ("My preference is tabs over spaces", "My preference is tabs over spaces"),
