@@ -115,8 +115,7 @@ class Targets:
         """Takes these lines out of every copy of a section (P28)."""
         directory = f"{local_state_directory(self.home)}/sections"
         for path in (f"{directory}/{name}" for name in names_in(directory, lambda name: not name.startswith(_WRITTEN))):
-            image = read_image(path, 4 << 20)
-            lines = [] if image is None else image.data.decode("utf-8", "surrogateescape").split("\n")
+            lines = read_loosely(path, 4 << 20).decode("utf-8", "surrogateescape").split("\n")
             kept = [line for line in lines if not is_forgotten(line)]
             if kept != lines:
                 with as_store_io("write", path):
