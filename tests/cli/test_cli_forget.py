@@ -14,6 +14,7 @@ from agent_memory.app import open_memory
 from agent_memory.errors import ActRefused
 from agent_memory.rules.forgotten import ForgetTarget, SessionKey
 from claude_transcripts import Conversation
+from fixtures.secret_samples import base62
 from memory_process import Memory
 from written_texts import holders
 
@@ -240,6 +241,16 @@ def test_nor_can_an_agent_carry_out_what_a_person_looked_at_p19(memory: Memory) 
     assert by_agent.forget(seen) == Failure(ActRefused("forget", "CLAUDE_CODE_CHILD_SESSION"))
     assert memory.snapshot() == before
     assert by_person.forget(seen).unwrap().ids
+
+
+def test_p20_a_secret_that_was_given_for_a_session_is_kept_nowhere(memory: Memory) -> None:
+    token = f"ghp_{base62(36)}"
+    refused = memory("forget", "--session", token, "--yes")
+    assert (refused.code, refused.err) == (
+        2,
+        "memory: Nothing comes from that session, and its id looks like a secret: no mark of it is kept.\n",
+    )
+    assert [path for path in memory.home.rglob("*") if token in path.name] == []
 
 
 def test_a_session_that_nothing_is_known_of_leaves_its_tombstone(tmp_path: Path) -> None:

@@ -1127,7 +1127,10 @@ class Memory:
         """Returns everything that `forget` would do; nothing is changed. Refused where an agent is calling, as
         forgetting itself is."""
         self.caller.only_a_person("forget")
-        return self._forgetter().look(target)
+        found = self._forgetter().look(target)
+        if target.session is not None and not found.is_known and late.drafts.has_secret(target.session.session_id):
+            raise UsageInvalid("Nothing comes from that session, and its id looks like a secret: no mark of it is kept")
+        return found
 
     @as_result
     def forget(self, seen: late.forgotten.Forgetting) -> late.forgotten.Forgetting:
