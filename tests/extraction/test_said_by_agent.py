@@ -6,7 +6,6 @@ import pytest
 from attrs import evolve
 
 from agent_memory.extraction.extract import extracted
-from agent_memory.extraction.notes import MAX_ANSWERS
 from agent_memory.extraction.said_by_agent import ANSWER_CHARS
 from agent_memory.note.note import Harness, Kind
 from agent_memory.session.history import ToolCall
@@ -222,33 +221,6 @@ def test_a_paragraph_that_asks_the_person_is_none_of_the_answer() -> None:
     )
     assert "pending" not in note.body
     assert "key" not in note.body
-
-
-def test_of_two_answers_on_one_matter_the_later_one_stays() -> None:
-    later = EXPLAINED.replace("one day", "two days")
-    (note,) = notes(*work_on(ASKED, EXPLAINED), *work_on("look again", later))
-    assert "two days" in note.body
-    other = "The importer reads `prices.csv` line by line because `Decimal` is slow."
-    assert len(notes(*work_on(ASKED, EXPLAINED), *work_on("and the importer?", other))) == 2
-
-
-def test_of_many_answers_the_latest_stay() -> None:
-    told = [
-        f"`Part{number}Loader` keeps no cache because the shop {number} sends its prices once." for number in range(9)
-    ]
-    kept = notes(*(turn for each in told for turn in work_on("and the next one?", each)))
-    assert [note.title for note in kept] == [each.rstrip(".") for each in told[-MAX_ANSWERS:]]
-
-
-def test_what_a_later_change_is_about_is_over() -> None:
-    found = "The list in `modes.py` names `Decimal` only because Stripe uses whole cents for totals."
-    edit = ToolCall("Edit", "A => B", path="/srv/shop/src/modes.py", writes=True)
-    assert len(notes(*work_on(ASKED, found))) == 1
-    assert notes(*work_on(ASKED, found), user("mend that, too"), agent("", edit), tool("ok"), agent("Done.")) == ()
-    defined = ToolCall("Edit", "RETRIES = 3", path="/srv/shop/shop.toml", writes=True)
-    fixed = "`RETRIES` is 0 in the shop on purpose."
-    assert len(notes(*work_on(ASKED, fixed))) == 1
-    assert notes(*work_on(ASKED, fixed), user("set it"), agent("", defined), tool("ok"), agent("Done.")) == ()
 
 
 def test_a_secret_in_an_answer_takes_only_its_paragraph_along() -> None:

@@ -156,8 +156,8 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
             )
         worked = worked or episode.worked
         if by_agent and (worked or history.harness is Harness.AIDER) and not any(objects(each) for each in later):
-            changes = [call for each in episodes[index + 1 :] for call in each.changes]
-            found.extend(agent_candidates(episode, changes, open_end=index >= last_work >= 0))
+            changed_later = any(each.acted for each in episodes[index + 1 :])
+            found.extend(agent_candidates(episode, changed_later=changed_later, open_end=index >= last_work >= 0))
     return [
         one
         for one in found

@@ -32,8 +32,6 @@ from agent_memory.session.history import Role
 from agent_memory.text.salience import content_terms, coverage, lost_salience
 
 MAX_PER_SORT = 10
-MAX_ANSWERS = 4
-"""Of the agent's; a reader of a session keeps as many."""
 MAX_NOTES = 40
 """Of a session, its handoff not counted; a reply may hold 50 entries."""
 
@@ -41,8 +39,6 @@ _SAME = 0.75
 _SAME_ACROSS = 0.9
 """Of different speakers: the agent's lesson is not the person's decision that follows from it."""
 _SAME_LESSON = 0.5
-_ANEW = 0.4
-"""Of the names in two answers: they are about the same matter."""
 _TOLD = 0.9
 _STRENGTH = {sort: position for position, sort in enumerate(Sort)}
 
@@ -100,18 +96,7 @@ def settled(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     """
     ordered = sorted(candidates, key=lambda candidate: candidate.turns[-1])
     legible = [one for one in ordered if REDACTED not in f"{one.claim} {one.quote}"]
-    return _capped(_without_repeats(_without_rejected(_without_answered_anew(legible))))
-
-
-def _without_answered_anew(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Without the agent's answers on a matter on which it answered again later, when it knew better; of the others the latest."""
-    answers: list[Candidate] = []
-    for one in reversed(candidates):
-        names = names_in(one.quote) if one.is_agents_answer else frozenset[str]()
-        if names and not any(overlap(names, names_in(later.quote)) >= _ANEW for later in answers):
-            answers.append(one)
-    kept = answers[:MAX_ANSWERS]
-    return [one for one in candidates if not one.is_agents_answer or one in kept]
+    return _capped(_without_repeats(_without_rejected(legible)))
 
 
 def _without_rejected(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:

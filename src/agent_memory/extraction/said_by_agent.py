@@ -34,10 +34,9 @@ from agent_memory.extraction.text import (
     says_enough,
     sentences_of,
     shows,
-    tells_of_the_past,
     wording,
 )
-from agent_memory.session.history import Role, ToolCall, Turn
+from agent_memory.session.history import Role, Turn
 from agent_memory.text.salience import content_terms, is_directive
 
 ANSWER_CHARS = 1_500
@@ -52,11 +51,8 @@ _MEANT = wording("meant")
 _STILL_FAILS = wording("still_fails")
 _OF_THE_TWO = re.compile(r"(?:the agent|the user|you) (?:still )?(?:ha|could|can|did|was|need)", re.IGNORECASE)
 _SUBJECTLESS = wording("subjectless")
-_CLAUSE = wording("clause")
 _NORM = re.compile(r"\b(?:must|ha(?:s|ve) to|needs? to|requires?)\b", re.IGNORECASE)
 _LEADS_IN = re.compile(r"(?:^#{1,6} .*|^\*\*[^*\n]+\*\*|:)\Z", re.MULTILINE)
-_LINE = re.compile(r":\d+(?:-\d+)?$|\(\)$")
-_DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface|enum)\b[^;{{}}()]{{0,40}}?\b{0}\b|\b{0}\s*(?::=|=(?!=))"
 _TO_THE_PERSON = re.compile(r"\b(?:you|your|shall i|should i)\b", re.IGNORECASE)
 _NEEDS = re.compile(r"\bneed(?:ed)? from you\b", re.IGNORECASE)
 _FEWEST_TERMS = 20
@@ -74,17 +70,17 @@ class _Said:
     """The one before it in the same block; empty where that is a guess, or about this very moment."""
 
 
-def agent_candidates(episode: Episode, later: Sequence[ToolCall], *, open_end: bool) -> Iterator[Candidate]:
-    """The candidates in the agent's last words of one episode. `later` are the writes after it. Open tasks only where nothing was
-    worked on after it."""
+def agent_candidates(episode: Episode, *, changed_later: bool, open_end: bool) -> Iterator[Candidate]:
+    """The candidates in the agent's last words of one episode, after which files were changed or not. Open tasks only where
+    nothing was worked on after it."""
     closing = episode.closing
     if closing is None:
         return
     # What it says of the code that it offers to change is over when that is done.
     is_proposal = not episode.acted and any(_OFFERS_WORK.search(each) for each in prose_sentences(closing.text))
     asked = episode.asked.text if episode.asked else ""
-    answer = None if _ASKS_STATE.match(asked) else _answer(asked, closing, later)
-    if answer and not (is_proposal and later):
+    answer = None if _ASKS_STATE.match(asked) else _answer(asked, closing)
+    if answer and not (is_proposal and changed_later):
         yield answer
     if open_end and episode.worked:
         yield from filter(None, (_left_open(each, closing) for each in _sentences(closing)))
@@ -137,7 +133,7 @@ def _sentences(turn: Turn) -> tuple[_Said, ...]:
     return tuple(found)
 
 
-def _answer(asked: str, closing: Turn, later: Sequence[ToolCall]) -> Candidate | None:
+def _answer(asked: str, closing: Turn) -> Candidate | None:
     """The answer under the sentence of it that says the most; None where none says how anything is, so that it only tells what
     was done."""
     paragraphs = [each for each in _paragraphs(closing.text[:MESSAGE_CHARS]) if not _is_aside(each)]
@@ -151,7 +147,7 @@ def _answer(asked: str, closing: Turn, later: Sequence[ToolCall]) -> Candidate |
         terms = content_terms(title)
         return _says_why(title), sum((subject[term] > 1) + (term in request) for term in terms)
 
-    titles = [each for each in said if _tells(each[0]) and not _is_over(each[0], later)]
+    titles = [each for each in said if _tells(each[0])]
     if not titles:
         return None
     claim, at = max(titles, key=lambda each: rank(each[0]))
@@ -247,17 +243,6 @@ def _as_many_as_fit(paragraphs: Sequence[str], first: int) -> str:
             room -= len(paragraphs[index])
             taken.append(index)
     return "\n\n".join(paragraphs[index] for index in sorted(taken))
-
-
-def _is_over(claim: str, changes: Sequence[ToolCall]) -> bool:
-    """Whether a statement tells how the code was: it is about a file that was changed from there on, or what was defined anew.
-    What has to be heeded holds after the change, too."""
-    if _NORM.search(claim) or tells_of_the_past(_CLAUSE.split(claim, 1)[0]):
-        return False
-    names = {_LINE.sub("", name.rsplit("/", 1)[-1]) for name in names_in(_CLAUSE.split(claim, 1)[0])}
-    files = {change.path.rsplit("/", 1)[-1].lower() for change in changes if change.path}
-    defined = [re.compile(_DEFINES.format(re.escape(name)), re.IGNORECASE) for name in names]
-    return bool(names & files) or any(each.search(change.brief) for each in defined for change in changes)
 
 
 def _left_open(statement: _Said, closing: Turn) -> Candidate | None:

@@ -452,11 +452,6 @@ def tells_a_fault(sentence: str) -> bool:
     return any(pattern.search(sentence) for pattern in (_DEFECT, _PAST))
 
 
-def tells_of_the_past(sentence: str) -> bool:
-    """Whether a sentence says by its tense that it is over."""
-    return _PAST.search(sentence) is not None
-
-
 def in_third_person(text: str) -> str:
     """An agent's words, for a reader who is neither it nor the person it spoke to."""
     pieces = _CODE_SPAN.split(text)
