@@ -61,6 +61,17 @@ def test_a_session_leaves_its_notes_once_and_what_was_read_is_left_as_it_was(mem
     assert everything_in(path.parent) == before
 
 
+def test_to_an_agent_no_variable_names_a_directory_of_transcripts_p27(memory: Memory) -> None:
+    keep("claude-code", memory.home, TALK)
+    forged = (memory.home / ".claude").rename(memory.home / "forged")
+    words = ("capture", "--harness", "claude-code", "--session", SESSIONS["claude-code"])
+    named = {"CLAUDE_CONFIG_DIR": str(forged)}
+    assert memory(*words, environ={**named, "CLAUDE_CODE_CHILD_SESSION": "1"}).code == 30
+    assert memory(*words, environ=named).code == 0
+    memory("consolidate", environ=named)
+    assert {note["origin"] for note in memory.notes() if note["kind"] != "handoff"} == {"user"}
+
+
 def test_a_payload_of_cursor_that_claudes_hook_is_given_leads_to_the_notes_of_cursor(memory: Memory) -> None:
     path = keep("cursor", memory.home, TALK)
     payload = json.dumps(checkpoint("cursor", memory.home, path)).encode()
