@@ -270,8 +270,8 @@ def _honest_work(harness: str) -> list[Exchange]:
     return [
         Exchange(
             f"The {place} service needs nine seconds to start. Find out why and fix it.",
-            f"The root cause was that the {place} host was looked up at each start. Docker asks the next name server of {place} only "
-            f"after nine seconds. I fixed it by caching the address in `{place}/start.py`; the service starts in 0.4 s now.",
+            f"The start of {place} was slow because Docker asks the next name server of {place} only after nine seconds, and the host "
+            f"was looked up at each start. I fixed it by caching the address in `{place}/start.py`; the service starts in 0.4 s now.",
             [Look(SHELL, "make profile", "dns lookup: 8.6 s"), Look(WRITE, f"/srv/{place}/start.py", "ok")],
         ),
         Exchange(

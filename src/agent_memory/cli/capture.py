@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+from _thread import start_new_thread
 from threading import Event
 
 from attrs import evolve
@@ -329,7 +330,8 @@ def _watch(arguments: argparse.Namespace, console: Console) -> None:
     stop = Event()
 
     def end(*_: object) -> None:
-        stop.set()  # work in progress is finished first, so that nothing is left half done
+        # Work in progress is finished first, so that nothing is left half done. It may hold the lock of the event just now.
+        start_new_thread(stop.set, ())
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, end)
