@@ -134,8 +134,8 @@ def _sentences(turn: Turn) -> tuple[_Said, ...]:
 
 
 def _answer(asked: str, closing: Turn) -> Candidate | None:
-    """The answer under the sentence of it that says the most; None where none says how anything is, so that it only tells what
-    was done."""
+    """The answer under the sentence of it that says the most; None where none says why anything is so: what was done, and how it
+    is, the code says, too."""
     paragraphs = [each for each in _paragraphs(closing.text[:MESSAGE_CHARS]) if not _is_aside(each)]
     is_long = sum(map(len, paragraphs)) > ANSWER_CHARS
     paragraphs = [each for each in paragraphs if not (is_long and _is_passing(each))]

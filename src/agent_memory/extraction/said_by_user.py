@@ -88,10 +88,10 @@ _EMPTY = content_terms("best better good great perfect honest unbiased quality w
 _OF_THE_WORK = wording("of_the_work")
 _LEAVES_IT = wording("leaves_it")
 _OFFERED = re.compile(r"\? \(.*?\)(?=; |$)")
+"""The answers on offer, behind each question of a call."""
 _FENCE_OR_NOTHING = re.compile(r"\s*(?:(?:```|~~~)\w*\n)?")
 _IN_QUOTES = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"|`[^`]+`")
 _RECOMMENDED = re.compile(r" \((?:recommended|recomendad[oa])\)", re.IGNORECASE)
-"""The answers on offer, behind each question of a call."""
 _LABEL_CHARS = 80
 """So long a choice is; what is longer is an explanation, and is read like any other message."""
 _NOT_STATED = (Signal.REQUEST, Signal.SESSION, Signal.POINTS, Signal.PASSING, Signal.UNSURE, Signal.OBJECTION)

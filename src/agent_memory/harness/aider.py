@@ -334,9 +334,9 @@ def is_tracked(path: str) -> bool | None:
 
 
 def _typed_lines(roots: files.TranscriptRoots, path: str, session_id: str) -> IdSet:
-    """Returns the lines that were typed into aider; none where git tracks them, or none could, since they may have come with
-    the files around them then. A command that aider ran because the agent asked for it stands there too. Raises OSError where they cannot be read
-    (P6)."""
+    """Returns the lines that were typed into aider; none where git tracks them, or there is no git: they may have come with
+    the files around them then. A command that aider ran because the agent asked for it stands there too. Raises OSError
+    where they cannot be read (P6)."""
     typed = IdSet()
     with files.file_beside(roots, path, session_id) as file:
         for line in read_lines(file.descriptor, file.size_bytes) if file and is_tracked(path) is False else ():

@@ -2,9 +2,9 @@
 word (P19).
 
 `user`: its title or a sentence repeats or quotes what a cited turn of the person says, and every order in it is the
-person's; where they only ask or order something in it, no tool may have said the rest. `external`: a foreign source (a page, a search, an MCP answer, somebody else's file) holds most of a sentence
-that the person did not say, and that the session did not know before, whoever repeats it and whatever the note cites.
-Else `agent`.
+person's; where they only ask or order something in it, no tool may have said the rest. `external`: a foreign source (a
+page, a search, an MCP answer, somebody else's file) holds most of a sentence that the person did not say, and that the
+session did not know before, whoever repeats it and whatever the note cites. Else `agent`.
 """
 
 from __future__ import annotations
@@ -111,11 +111,10 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     if of_pages_alone or any(_is_of_pages(piece, pages, person, claim.place) for piece in _pieces(claim.whole)):
         return Origin.EXTERNAL
     cited_words = [turn.text for turn in sources if turn.role is Role.USER]
-    if not is_said_by(claim, cited_words, person):
+    said = [*_said_of(claim, cited_words)]
+    if not said or not _gave_all_orders(claim, person):
         return Origin.AGENT
-    if all(_is_asked(each, cited_words) for each in _said_of(claim, cited_words)) and _is_told_by_tools(
-        claim, person, session
-    ):
+    if all(_is_asked(each, cited_words) for each in said) and _is_told_by_tools(claim, person, session):
         return Origin.AGENT
     if pages or session.tools_answered_before:
         typed = [
@@ -132,11 +131,10 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     return Origin.USER
 
 
-def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None = None) -> bool:
+def is_said_by(claim: Claim, said: Sequence[str]) -> bool:
     """Returns whether the title or a sentence of the claim repeats or quotes one of these turns of a person, and the
-    person gave every order in it. `person`: everything the person said, where that is more."""
-    said = tuple(said)
-    return any(_said_of(claim, said)) and _gave_all_orders(claim, said if person is None else tuple(person))
+    person gave every order in it."""
+    return any(_said_of(claim, said)) and _gave_all_orders(claim, said)
 
 
 def cleared(claim: Claim, session: History) -> tuple[str, ...]:
@@ -248,7 +246,7 @@ def _says(text: str, sentence: str) -> bool:
     return not alike or any(_denies(each) == denied for each in alike)
 
 
-def _gave_all_orders(claim: Claim, person: tuple[str, ...]) -> bool:
+def _gave_all_orders(claim: Claim, person: Sequence[str]) -> bool:
     """Returns whether the person gave each order in the claim; quotations of the person are not checked, and an order
     may go on after one, or begin there."""
     said = tuple(_plain(_without_quotes(each)) for each in person)

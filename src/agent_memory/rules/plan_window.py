@@ -77,8 +77,8 @@ _SAID_AGAIN = 0.6
 _ONCE = ("a note is replaced or archived once",)
 STORED_ALREADY = "it is already stored as"
 IS_NEWER = "it is newer than this session"
-TRUSTED_MORE = "it is trusted more than the note in its place"
 """Reason for not letting an old session replace a newer note."""
+TRUSTED_MORE = "it is trusted more than the note in its place"
 
 
 def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # noqa: B008 - a frozen value
@@ -401,9 +401,9 @@ class _Window:
 def _takes_trust(old: Meta, best_tier: Tier) -> bool:
     """Returns whether a note of this best tier must not stand for an older one: what a person promoted, or sessions are told,
     would go without a word (P19)."""
-    return (
-        best_tier is not Tier.HOT if old.is_vouched_for else best_tier is Tier.COLD and old.best_tier is not Tier.COLD
-    )
+    if old.is_vouched_for:
+        return best_tier is not Tier.HOT
+    return best_tier is Tier.COLD and old.best_tier is not Tier.COLD
 
 
 def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, taken: Container[str]) -> Meta:

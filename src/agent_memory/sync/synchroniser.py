@@ -194,10 +194,8 @@ class Synchroniser:
             if listed.provisional_id or (why := why_outside(listed.path, Leaf("100644", ""))) is None:
                 continue
             if (image := read_image(path_in(root, listed.path), MAX_FILE_BYTES)) is not None:
-                state, path = (
-                    FileState(image.data, image.mtime_ns),
-                    f"{listed.path.partition('/')[0]}/{file_name_of(listed.meta)}",
-                )
+                state = FileState(image.data, image.mtime_ns)
+                path = f"{listed.path.partition('/')[0]}/{file_name_of(listed.meta)}"
                 if Transactions(root).commit([FileChange(listed.path, state, None), FileChange(path, None, state)]):
                     self.writes.warn(f"{listed.path} is now {path}: {why}")
 
