@@ -234,6 +234,15 @@ def test_what_git_ignores_now_may_be_generated_again(memory: Memory, lamp: Path)
     assert grounding(memory, lamp, id) == {**unknown, "src/c.py": "gone"}
 
 
+def test_what_became_a_submodule_is_not_gone(memory: Memory, lamp: Path, home: Path) -> None:
+    id = noted(memory, lamp, "It is in docs/c.md and src/a.py.")
+    git(lamp, "rm", "-qr", "docs", "src/a.py")
+    git(lamp, "-c", "protocol.file.allow=always", "submodule", "add", repository(home / "docs", "").as_uri(), "docs")
+    committed(lamp)
+    git(lamp, "submodule", "deinit", "-f", "docs")
+    assert grounding(memory, lamp, id) == {"docs/c.md": "unknown", "src/a.py": "gone"}
+
+
 def test_an_empty_file_and_a_licence_are_not_followed(memory: Memory, lamp: Path) -> None:
     licence = "".join(f"# licence {number}\n" for number in range(20))
     other = "".join(f"import lamp{number}\n" for number in range(8))

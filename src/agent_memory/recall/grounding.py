@@ -286,6 +286,13 @@ class _Facts:
         self.listed = self.listed or self.ask("ls-tree", "-r", "-z", "--name-only", self.head)
         return f"/{file}\0" in self.listed
 
+    def behind(self, names: "Sequence[str]") -> "Sequence[str]":
+        """Returns those of these that lie in a submodule: a clone without its files cannot tell."""
+        above = {"/".join(parts[:end]) for name in names if (parts := name.split("/")) for end in range(1, len(parts))}
+        said = self.ask("--literal-pathspecs", "ls-tree", "-z", self.head, "--", *sorted(above)) if above else ""
+        modules = tuple(f"{each.partition(chr(9))[2]}/" for each in said.split("\0") if each.startswith("160000 "))
+        return [name for name in names if name.startswith(modules)]
+
     def ignored(self, names: "Iterable[str]") -> "Sequence[str]":
         """Returns those of these that git ignores there, files or directories: they come back with the next build."""
         command = (f"--work-tree={self.top}", "check-ignore", "--stdin", "-z")
@@ -482,9 +489,9 @@ def _follow(
         facts.find_renames(left, [f"{facts.head} {each}" for each in before], among)
         facts.traced.update(name for name in removed if had.get(name, "") in ("", *before))
         left = [name for name in left if facts.new_name(name) is None]
-        ignored = facts.ignored(left)
+        elsewhere = (*facts.ignored(left), *facts.behind(left))
         for name in left:
-            if name in ignored or ("/" not in name and facts.is_below(name)):
+            if name in elsewhere or ("/" not in name and facts.is_below(name)):
                 del facts.removals[name]
         ends = {new for name in removed if (new := facts.new_name(name))}
         facts.look_up(f"{facts.head}:{each}" for each in ends)
