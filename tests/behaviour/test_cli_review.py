@@ -260,6 +260,18 @@ def test_a_run_that_makes_many_notes_names_the_review(memory: Memory) -> None:
     assert (len(waiting), "`memory review --kind many`" in done.out) == (11, True)
 
 
+def test_many_notes_of_several_sessions_are_not_too_many(memory: Memory) -> None:
+    few = [
+        {"entries": [{**LESSON, "title": f"Lamp {each}", "body": f"Lamp {each} {SAID}"} for each in names]}
+        for names in ("abcdef", "ghijkl")
+    ]
+    memory.configure(llm={"command": memory.answered(*few)})
+    for session in ("s1", "s2"):
+        memory.session(session, talk(session))
+    done = memory("consolidate")
+    assert (len(memory.notes()), items(memory, "--kind", "many"), "--kind many" in done.out) == (12, [], False)
+
+
 def test_a_run_in_the_middle_of_a_review_keeps_nobody_from_deciding(memory: Memory) -> None:
     foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
     slow = memory.home / "slow.sh"

@@ -37,6 +37,8 @@ TOP = 4
         ("| `a | @x.md` |", "| `a | @ x.md` |"),
         ("a stray ` tick\n`@x.md` b", "a stray ' tick\n`@x.md` b"),
         ("\\`@x.md`", "'@ x.md'"),
+        ("a literal `\\` in `C:\\lamp\\`, `@x.md`", "a literal `\\ ` in `C:\\lamp\\ `, `@x.md`"),
+        ("``a\\`b`` and \\`@x.md\\`", "``a'b`` and '@ x.md'"),
         ("<!-- gone --> <div hidden>x</div>", "&lt;!-- gone --> &lt;div hidden>x&lt;/div>"),
         ("`<!-- a -->` and `Result<T>`", "`&lt;!-- a -->` and `Result<T>`"),
         ("1 < 2 and a <- b", "1 < 2 and a <- b"),

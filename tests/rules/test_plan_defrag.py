@@ -217,6 +217,12 @@ def test_two_entries_do_not_get_the_same_title_in_one_run_p15() -> None:
     assert f"rename of {B}: {A} has that title" in reasons(plan)
 
 
+def test_what_a_new_title_would_lose_is_told_once() -> None:
+    lost = note("a", "The lamp goes out at noon", "At noon the lamp goes out.")
+    plan = planned(facts_of(lost), Rename(lost.meta.id, "The lamp goes on at noon"))
+    assert reasons(plan) == f"rename of {lost.meta.id}: it would lose 'out', and its drops do not name that"
+
+
 def test_renaming_and_retagging_touch_nothing_else() -> None:
     captured = note(
         "a", "Staging port", PORT.body, status=Status.CAPTURED, promoted_by="person", origin=Origin.EXTERNAL

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from agent_memory.store.recorded_writes import ActRuns
 
 MANY_NOTES = 10
-"""A run that makes more notes than this has them looked at."""
+"""A session of which a run makes more notes than this has them looked at."""
 _FAULTLESS = (CHANGES_NOTHING, IS_NEWER, STORED_ALREADY, REASON, REJECTED)
 """Reasons other than `Cause.REFUSED`, for which there is nothing to decide: the log of a run has the words only."""
 
@@ -73,7 +73,7 @@ class ReviewKind(StrEnum):
     """A foreign source said it: no session is told unless a person vouches for it."""
     IMPORTED = "imported"
     MANY = "many"
-    """One run made more notes than `MANY_NOTES`."""
+    """One session made more notes than `MANY_NOTES`."""
     NEAR_DUPLICATE = "near-duplicate"
     EXPIRED = "expired"
     GONE = "gone"
@@ -389,7 +389,7 @@ def _alone(
     now_ms: int,
 ) -> Iterator[ReviewItem]:
     """Yields the items about single notes, one a note."""
-    many = {id: run for run in runs if len(_made(run)) > MANY_NOTES for id in _made(run)}
+    many = {id: (run, len(ids)) for run in runs for ids in _made_of_each(run) if len(ids) > MANY_NOTES for id in ids}
     for each in live:
         meta = each.meta
         kind, reason, fact = None, "", ""
@@ -409,8 +409,9 @@ def _alone(
             fact, day = file.commit, day_of(file.removed_s * 1000)
             reason = f"Nothing that it names is left: commit {file.commit[:7]} removed {file.path} on {day}"
         elif meta.id in many:
-            kind, run = ReviewKind.MANY, many[meta.id]
-            reason = f"It is one of {len(_made(run))} notes that one {run.machine} run made ({short_id(run.run_id)})"
+            kind, (run, count) = ReviewKind.MANY, many[meta.id]
+            of = "of one session" if run.sessions else "at once"
+            reason = f"It is one of {count} notes that the {run.machine} run {short_id(run.run_id)} made {of}"
         elif meta.id in new:
             kind, run = ReviewKind.NEW, new[meta.id]
             reason = f"The {run.machine} run {short_id(run.run_id)} made it on {day_of(run.started_at_ms)}"
@@ -420,6 +421,15 @@ def _alone(
 
 def _made(run: LoggedRun) -> tuple[str, ...]:
     return tuple(dict.fromkeys(id for action in run.actions for id in action.new_ids))
+
+
+def _made_of_each(run: LoggedRun) -> Iterable[tuple[str, ...]]:
+    """Returns the notes that a run made of each session; all together where it had none."""
+    made = dict.fromkeys(_made(run))
+    of = dict[str | None, tuple[str, ...]]()
+    for each in run.sessions:
+        of[each.session_id] = (*of.get(each.session_id, ()), *filter(made.__contains__, each.entry_ids))
+    return of.values() if run.sessions else (tuple(made),)
 
 
 def _made_by(runs: Sequence[LoggedRun], since: int | Literal["last"] | None) -> dict[str, LoggedRun]:

@@ -100,7 +100,9 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
     titles = {id: entry.meta.title for id, entry in entries_written(changes).items()}
     kept = dict.fromkeys(id for each in run.settled for id in each.outcome.entry_ids if id in titles)
     notes = () if run.dry_run else (f"  {id}  {one_line(titles[id], _TITLE_CHARS)}" for id in kept)
-    many = ["So many are for you to look at: `memory review --kind many`."] * (run.summary.written > MANY_NOTES)
+    receipts = (each.receipt.applied for each in run.settled if each.receipt is not None)
+    is_much = any(sum(each.act == "create" for each in applied) > MANY_NOTES for applied in receipts)
+    many = ["So many are for you to look at: `memory review --kind many`."] * is_much
     console.answer(_run_document(run), run.sentence, *notes, *many, *first_of(unkept, _MOST_UNKEPT, "--json has all"))
     if run.paused is not None:
         console.fail(run.paused)

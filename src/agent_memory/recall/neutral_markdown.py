@@ -36,6 +36,7 @@ _HEADING = re.compile(r"(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*")
 _DEFINITION = re.compile(r"\[(?=(?:\\.|[^\[\]\\])*(?:\]:|\\?$))")
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)")
+_ESCAPED_OR_SPAN = re.compile(rf"\\`|{_CODE_SPAN.pattern}")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _IMPORT = re.compile(r"(?<![\w.+-])@(?=[^\s@])")
 _ENTITY = re.compile(r"&(?=#\d|#[xX][0-9a-fA-F])")
@@ -102,7 +103,7 @@ def _neutral_prose(markers: str, content: str, shift: int, previous: str) -> str
 
 
 def _neutral_inline(text: str) -> str:
-    text = text.replace("\\`", "'")
+    text = _ESCAPED_OR_SPAN.sub(_without_escape, text)
     parts, position = list[str](), 0
     for span in _CODE_SPAN.finditer(text):
         code = _neutral_code(span[0])
@@ -110,6 +111,14 @@ def _neutral_inline(text: str) -> str:
         parts += [_neutral_words(text[position : span.start()]), _IMPORT.sub("@ ", code) if "|" in code else code]
         position = span.end()
     return "".join((*parts, _neutral_words(text[position:])))
+
+
+def _without_escape(found: re.Match[str]) -> str:
+    """Returns what no parser takes for an escaped backtick. In a code span a backslash escapes nothing (CommonMark), but to
+    some tools it does: a space parts the two at its end."""
+    ticks = found[1] or ""
+    code = found[0].removeprefix(ticks).removesuffix(ticks).replace("\\`", "'")
+    return f"{ticks}{code} {ticks}" if code.endswith("\\") else f"{ticks}{code}{ticks}"
 
 
 def _neutral_words(text: str) -> str:

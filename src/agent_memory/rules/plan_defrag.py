@@ -556,7 +556,7 @@ def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, run: _Plannin
         return new
     problems = title_problems(title) or loss_problems((old.meta.title,), said_by(new), drops)
     # A title is shown without the body, so it must not say anything that the body contradicts.
-    if swapped := swapped_words(said_by(old), title, drops):
+    if (swapped := swapped_words(said_by(old), title, drops)) and not problems:
         problems += (f"its title would not say {', '.join(map(repr, swapped))}, and its drops do not name that",)
     problems += invented_words(said_by(old), title)
     twin = run.titles.get((old.meta.scope, folded_name(title)))
