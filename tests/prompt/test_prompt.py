@@ -152,6 +152,9 @@ def test_a_part_of_a_session_and_an_earlier_handoff_are_mentioned_after_the_data
     closing = rendered(user(1, "x"), final_window=False, handoff_id="id__aaaaaa").split("The data ends here.")[1]
     assert "goes on after this part" in closing
     assert "id__aaaaaa" in closing
+    assert "supersedes" not in closing
+    last = rendered(user(1, "x"), handoff_id="id__aaaaaa").split("The data ends here.")[1]
+    assert "If nothing is unfinished any more, list it in the `supersedes`" in last
     plain = rendered(user(1, "x")).split("The data ends here.")[1]
     assert "goes on" not in plain
     assert "handoff" not in plain
@@ -195,7 +198,7 @@ TEXTS = st.lists(
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(TEXTS, min_size=1, max_size=12), TEXTS, st.integers(24_000, 60_000), st.integers(0, 20_000))
+@given(st.lists(TEXTS, min_size=1, max_size=12), TEXTS, st.integers(24_500, 60_000), st.integers(0, 20_000))
 def test_the_whole_prompt_fits(texts: list[str], title: str, max_prompt_chars: int, notes_chars: int) -> None:
     roles = list(Role)
     turns = tuple(

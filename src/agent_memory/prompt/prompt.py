@@ -191,6 +191,8 @@ def _closing(facts: PromptFacts) -> str:
         sentences.append(
             f"This session has a handoff already, {request.handoff_id}: bring it up to date in `updates` instead of writing another."
         )
+        if request.final_window:
+            sentences.append("If nothing is unfinished any more, list it in the `supersedes` of a note of this reply.")
     return " ".join(sentences)
 
 
