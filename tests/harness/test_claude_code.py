@@ -383,6 +383,9 @@ def test_a_format_in_which_one_side_is_not_to_be_found_has_changed(talk: Convers
 
 
 def test_facts_of_the_session(talk: Conversation) -> None:
+    talk.put(
+        {"type": "queue-operation", "operation": "enqueue", "content": "Go on.", "timestamp": "2099-01-01T00:00:00Z"}
+    )
     talk.put({"type": "summary", "summary": "Of another session", "leafUuid": "elsewhere"})
     leaf = talk.user("Hello.", gitBranch="main")
     talk.agent("Hi.", gitBranch="feature", cwd="/srv/harbour/src")

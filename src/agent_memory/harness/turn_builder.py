@@ -194,7 +194,8 @@ class Session:
     def enter(self, record_id: str, at_ms: int | None) -> None:
         """What is added from now on is said by this record."""
         self.past_mark = self.mark_came
-        self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
+        # Records are not always in the order of their times.
+        self.started_at_ms = min(filter(None, (self.started_at_ms, at_ms)), default=None)
         self.position += 1
         self._record_id = record_id
         self._at_ms = at_ms
