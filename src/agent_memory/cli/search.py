@@ -108,7 +108,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         console.answer(search_document(request.query, answer, counts, memory.branch_mark, ground))
     elif not answer.hits:
         query = one_line(request.query, 60)
-        advice = "Try fewer or other words, another --mode, --archived, or `memory list`."
+        advice = "Try fewer or other words, in the language of the notes, another --mode, --archived, or `memory list`."
         console.warn(f"Nothing was found for {query!r}. {advice}")
     elif console.is_terminal:
         now_ms = memory.clock.now_ms()
