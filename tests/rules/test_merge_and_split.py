@@ -194,6 +194,18 @@ def test_a_split_that_is_none(parts: tuple[SplitPart, ...], reason: str) -> None
     assert reason in reasons(plan)
 
 
+def test_what_the_titles_of_a_split_do_not_repeat_is_named_in_drops_p12() -> None:
+    source = note(
+        "c", "Builds are checked on Linux", "Builds take 12 minutes.\nReleases are tagged from main on Fridays."
+    )
+    parts = (
+        SplitPart("Builds are timed on Linux", "Builds take 12 minutes."),
+        SplitPart("Releases", "Releases are tagged from main on Fridays."),
+    )
+    assert "it would lose 'checked'" in reasons(planned(facts_of(source), Split(source.meta.id, parts)))
+    assert planned(facts_of(source), Split(source.meta.id, parts, ("checked",))).dropped == ()
+
+
 # -- links ------------------------------------------------------------------------------------------------------------
 
 

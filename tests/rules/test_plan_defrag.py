@@ -435,6 +435,16 @@ def test_what_a_source_quotes_stays_as_quoted_or_goes_p12() -> None:
     assert planned(facts_of(said), dropping).dropped == ()
 
 
+def test_a_quotation_after_the_persons_name_says_that_they_said_it_p19() -> None:
+    for date in ("", " on 2026-02-13"):
+        said = note("a", "Style", f'The person{date}: "we indent by tabs in all files".')
+        told = Edit(said.meta.id, said.body, f'The person said{date} "we indent by tabs in all files".')
+        assert planned(facts_of(said), told).dropped == ()
+    page = note("b", "Style", 'A page: "we indent by tabs in all files".')
+    named = Edit(page.meta.id, page.body, 'The person: "we indent by tabs in all files".', ("page",))
+    assert "no source says that a person did" in reasons(planned(facts_of(page), named))
+
+
 def test_nobody_confirmed_what_no_source_says_they_did_p19() -> None:
     said = note("a", "Cache", "The cache is not verified on Windows. It holds one hour.")
     drops = ("not verified on Windows", "not verified")

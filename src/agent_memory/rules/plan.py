@@ -304,6 +304,7 @@ class SplitPart:
 class Split:
     id: EntryId
     into: tuple[SplitPart, ...]
+    drops: tuple[str, ...] = ()
 
 
 @frozen

@@ -147,7 +147,7 @@ def _words_of(action: Action, new_ids: str) -> str:
     match action:
         case Merge(ids, title):
             return f"merge {', '.join(ids)} into {new_ids} ({title})"
-        case Split(id, _):
+        case Split(id):
             return f"split {id} into {new_ids}"
         case Rename(id, title, _):
             return f"rename {id} to {title}"
@@ -422,7 +422,7 @@ def _split(action: Split, source: StoredEntry, run: _Planning) -> _Outcome:
         taken.add(id.casefold())
         tags = stored_tags(part.tags) or source.meta.tags
         metas.append(evolve(copied, id=id, title=part.title, tags=tags, aliases=() if metas else source.meta.all_ids))
-    return _new_entries(tuple(zip(metas, parts, strict=True)), (source,), (), run)
+    return _new_entries(tuple(zip(metas, parts, strict=True)), (source,), action.drops, run)
 
 
 def _new_entries(
