@@ -163,6 +163,22 @@ class TestSensibleAgent:
         assert "there is no such note" in said
         assert violations(before, snapshot(memory.root), most_changed=5) == []
 
+    def test_a_rule_is_not_turned_around_and_another_number_is_not_the_persons_p19(self, memory: Memory) -> None:
+        turned = "The tests must not reach the network."
+        swapped = "We chose Postgres over MySQL because of its migrations."
+        number = "The gateway listens on port 8443 and times out after 30 seconds."
+        ids = {said: memory.remembered(said) for said in (turned, swapped, number)}
+        edits = [
+            {"action": "edit", "id": ids[turned], "find": "must not reach", "replace": "may reach"},
+            {"action": "edit", "id": ids[swapped], "find": "Postgres over MySQL", "replace": "MySQL over Postgres"},
+            {"action": "edit", "id": ids[number], "find": "8443", "replace": "9443", "drops": ["8443"]},
+        ]
+        answering(memory, {"actions": edits})
+        assert [each["ids"] for each in defrag(memory)["actions"]] == [[ids[number]]]
+        notes = {note["id"]: note for note in memory.notes()}
+        assert [notes[ids[said]]["body"].strip() for said in (turned, swapped)] == [turned, swapped]
+        assert (notes[ids[number]]["title"], notes[ids[number]]["origin"]) == (number.replace("8443", "9443"), "agent")
+
     def test_it_is_told_what_it_must_not_touch_and_may_not(self, memory: Memory) -> None:
         pinned = {"action": "archive", "id": id_of(PINNED), "reason": "old"}
         answering(memory, {"actions": [pinned], "tiers": {"hot": [id_of(WRONG)], "warm": [id_of(PINNED)]}})

@@ -157,6 +157,10 @@ def invented_words(before: str, after: str, spoken: str = "") -> tuple[str, ...]
 def _swapped(source: list[str], words: list[str]) -> Iterator[str]:
     if len(set(source) & set(words)) < _STAYING * max(len(set(source)), len(set(words))):
         return
+    here = set(zip(words, words[1:], words[2:], strict=False))
+    for first, between, last in zip(source, source[1:], source[2:], strict=False):  # "A over B", not "A and B"
+        if between not in _SMALL and (last, between, first) in here:
+            yield f"{first} {between} {last}"
     matcher = SequenceMatcher(None, source, words, autojunk=False)
     operations = matcher.get_opcodes()
     staying = sum(end - start for kind, start, end, _, _ in operations if kind == "equal")
@@ -259,8 +263,8 @@ def origin_of_fresh_text(before: str, after: str, untrusted: tuple[Untrusted, ..
     """Returns the least trusted origin of the sentences of `after` that are not in `before`.
 
     `external` for a directive that no source holds, and for what an untrusted note says; `agent` for any other sentence
-    that no source holds, or that names something to type or open that no source names, and for a directive in words of
-    which no source gave one; else `user`, so that rewording changes nothing.
+    that no source holds, or that has a number or names something to type or open that no source has, and for a directive
+    in words of which no source gave one; else `user`, so that rewording changes nothing.
     """
     known = {_plain(sentence) for sentence in statements(before)}
     fresh = [sentence for sentence in statements(after) if _plain(sentence) not in known]
@@ -272,7 +276,8 @@ def origin_of_fresh_text(before: str, after: str, untrusted: tuple[Untrusted, ..
     def origin_of(sentence: str) -> Origin:
         tokens = actionable_tokens(sentence)
         # Not a new token where a source names it without backticks.
-        new_tokens = tokens & frozenset(lost_salience(sentence, before)) if tokens else tokens
+        lost = lost_salience(sentence, before)
+        new_tokens = {each for each in lost if each in tokens or _NUMBER.search(each)}
         new_terms = content_terms(sentence) - terms
         for each in untrusted:
             has_words = len(new_terms) >= _FEWEST_NEW_WORDS and coverage(new_terms, each.terms) >= _SAID

@@ -38,6 +38,7 @@ from agent_memory.rules.drafts import (
     body_problems,
     has_secret,
     kept_description,
+    kept_title,
     link_body,
     stored_body,
     stored_description,
@@ -583,7 +584,7 @@ def _edited(action: Edit, old: MemoryEntry, run: _Planning) -> tuple[MemoryEntry
     is_stale = bool(salient_tokens(old.meta.description) & (salient_tokens(old.body) - salient_tokens(body)))
     description = derive_description(body) if is_stale else kept_description(old, body)
     status = furthest((old.meta.status, run.facts.status))
-    draft = MemoryEntry(evolve(old.meta, description=description, status=status), body)
+    draft = MemoryEntry(evolve(old.meta, title=kept_title(old, body), description=description, status=status), body)
     new, unknown = with_links(draft, old, run.targets({}))
     problems = body_problems(new.body, old.body) or loss_problems((said_by(old),), new.whole, action.drops)
     problems += invented_words(said_by(old), new.whole)
