@@ -292,6 +292,14 @@ def test_what_a_page_ordered_stays_its_when_the_agent_obeyed_p19(
         assert origin_of(claim(note), [3, 4], said) is Origin.EXTERNAL, note
 
 
+def test_what_the_person_only_asked_about_is_not_said_by_them_p19() -> None:
+    report = "Folder keys are stored in the parent, each encrypted with the key of its owner."
+    note = claim("Folder keys are random, so a folder can be shared", report)
+    for mark, origin in (("?", Origin.AGENT), (".", Origin.USER)):
+        said = session(f"user: The folder keys are random, so that a folder can be shared{mark}", f"tool: {report}")
+        assert origin_of(note, (1,), said) is origin
+
+
 def test_what_a_server_had_itself_asked_with_is_no_news_of_the_agents_p19() -> None:
     call = ToolCall("mcp__racks__check", NIGHT)
     turns = (

@@ -214,10 +214,10 @@ def _said_of(claim: Claim, said: Sequence[str]) -> Iterator[str]:
 
 
 def _is_asked(sentence: str, said: Iterable[str]) -> bool:
-    """Returns whether a sentence orders or asks, here or where the person said it."""
+    """Returns whether a sentence orders or asks, here or wherever the person said it."""
     if is_directive(sentence) or asks_for_something(sentence) or _is_question(sentence):
         return True
-    return any(f"{_plain(sentence)}?" in _plain(text) for text in said)
+    return not any(_says(words_of_person(text), sentence) for text in said)
 
 
 def _is_told_by_tools(claim: Claim, person: Iterable[str], session: History) -> bool:
