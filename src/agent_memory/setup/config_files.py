@@ -271,9 +271,9 @@ class TrustFile:
         """Returns all of them in the order in which they were trusted. A damaged list is an error, and trusts nothing."""
         return self._file.read() or ()
 
-    def looked_at(self) -> frozenset[tuple[str, str]]:
-        """Returns the path and content hash of each."""
-        return frozenset((each.path, each.sha256) for each in self.configs())
+    def looked_at(self) -> Mapping[tuple[str, str], int]:
+        """Returns when each was trusted (epoch ms), by path and content hash."""
+        return {(each.path, each.sha256): each.trusted_at_ms for each in self.configs()}
 
     def vouches_for(self, path: str, content: bytes) -> bool:
         """Returns whether the person trusts this content at this real path."""

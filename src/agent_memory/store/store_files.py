@@ -276,9 +276,9 @@ class Team:
         return understand_again(listed, image.data, image.mtime_ns)
 
 
-def read_team(files: TeamFiles, scope: str, vouched: Collection[tuple[str, str]]) -> Team:
-    """Returns the team's notes. `vouched`: the absolute path and content hash of what a person looked at. No link is
-    followed, and a directory with too many files is not read."""
+def read_team(files: TeamFiles, scope: str, vouched: Mapping[tuple[str, str], int]) -> Team:
+    """Returns the team's notes. `vouched`: when a person looked at it (epoch ms), by absolute path and content hash; what
+    is dated later was changed then at the latest. No link is followed, and a directory with too many files is not read."""
     try:
         is_small = len(names_below(files.root, TEAM_DIRECTORY)) <= MOST_TEAM_FILES
         live = files.live() if is_small else None
@@ -293,10 +293,12 @@ def read_team(files: TeamFiles, scope: str, vouched: Collection[tuple[str, str]]
             why = ("it has no id", "it is a handoff", "two versions of it are in conflict")[is_odd.index(True)]
             odd.append(UnreadableFile(each.path, (why,)))
             continue
-        is_vouched = (f"{files.root}/{each.path}", each.content_hash) in vouched
+        vouched_at_ms = vouched.get((f"{files.root}/{each.path}", each.content_hash))
         meta = evolve(each.meta, scope=scope, origin=Origin.AGENT, status=Status.CONSOLIDATED)
-        if is_vouched:
+        if vouched_at_ms is not None:
+            updated_at_ms = min(meta.updated_at_ms, vouched_at_ms)
             meta = evolve(meta, origin=Origin.EXTERNAL, status=Status.PROMOTED, promoted_by=BY_A_PERSON)
+            meta = evolve(meta, updated_at_ms=updated_at_ms)
         told[each.meta.id] = evolve(each, meta=meta)
     return Team(files, scope, told, tuple(odd))
 

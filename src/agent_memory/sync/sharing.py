@@ -97,7 +97,7 @@ class Sharing:
     def trust(self) -> Team:
         """Trusts this checkout, and vouches for its notes as they are now. Returns them."""
         self.writes.caller.only_a_person("trust")
-        team, directory = read_team(self.files, self.scope, ()), f"{self.files.root}/{TEAM_DIRECTORY}"
+        team, directory = read_team(self.files, self.scope, {}), f"{self.files.root}/{TEAM_DIRECTORY}"
         if not team.listed:
             why = "; ".join(f"{each.path}: {each.problems[0]}" for each in team.unreadable[:3])
             raise UsageInvalid(f"There are no notes to trust in {directory}", why and f"{why}.")
