@@ -593,6 +593,14 @@ def test_a_decision_of_a_bank_stays_with_its_rationale(memory: Memory) -> None:
     assert titles == {"Decision Log", "Product Context: Goals"}
 
 
+@pytest.mark.parametrize("source", ["claude", "letta", "markdown"])
+def test_a_secret_in_the_name_of_a_file_is_in_no_title_p20(memory: Memory, source: str) -> None:
+    wiki = memory.home / "wiki"
+    files(wiki, {f"{TOKEN}.md": "The lamp is on the third floor.\n"})
+    assert memory("import", source, str(wiki), "--scope", "global", "--yes", "--json").document["created"]
+    assert TOKEN.partition("_")[2] not in str(memory.notes())
+
+
 def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:
     wiki = memory.home / "wiki"
     files(wiki, {"open.md": "---\na: 1\nText.\n", "c.md": "", "long.md": "word " * 3_000})

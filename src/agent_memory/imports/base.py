@@ -25,6 +25,7 @@ from agent_memory.harness.transcripts import TranscriptRoots, files_below, head_
 from agent_memory.note.frontmatter import NotReadable, Plain, split_note
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Meta, Origin, Sensitivity
 from agent_memory.note.yaml_block import block_values
+from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result
 from agent_memory.rules.analyze import MOST_CHARS, MOST_LINES
 from agent_memory.section.section_splice import splice_section
@@ -304,6 +305,13 @@ def repository_around(path: str) -> str:
 
 
 # -- values -----------------------------------------------------------------------------------------------------------
+
+
+def title_in(name: str) -> str:
+    """Returns the title that a file's name, or another slug, holds. A secret in it is removed first: without its `_` no rule
+    would know it (P20)."""
+    redacted = redact(name).text
+    return redacted if redacted != name else name.replace("-", " ").replace("_", " ")
 
 
 def texts_in(value: object) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from agent_memory.imports.base import (
     repository_around,
     sections,
     texts_in,
+    title_in,
 )
 from agent_memory.imports.exporting import OKF_INDEX, in_brackets, own_document
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity
@@ -63,7 +64,7 @@ def _plain(each: Document, place: str) -> Record:
     return Record(
         each.name,
         each.body,
-        each.text("title", "name") or first_heading(each.body) or each.stem.replace("-", " ").replace("_", " "),
+        each.text("title", "name") or first_heading(each.body) or title_in(each.stem),
         each.text("description", "summary"),
         kind_of((*kinds, *tags)),
         tags,
@@ -111,7 +112,7 @@ def _letta(each: Document, place: str) -> Found:
         return LeftOut(each.name, "it is about the agent itself")
     kind = Kind.PREFERENCE if path == "system/human" else Kind.FACT
     return Record(
-        each.name, each.body, path.rpartition("/")[2].replace("_", " "), each.text("description"), kind,
+        each.name, each.body, title_in(path.rpartition("/")[2]), each.text("description"), kind,
         updated_at_ms=each.changed_at_ms, place=place, names=(path,),
     )  # fmt: skip
 

@@ -37,6 +37,7 @@ from agent_memory.imports.base import (
     repository_around,
     sections,
     texts_in,
+    title_in,
 )
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity
 from agent_memory.text.json_shape import is_list, is_object
@@ -94,7 +95,7 @@ def _claude_record(each: Document, slug: str, place: str | None) -> Record:
     return Record(
         f"{slug}/{each.name}",
         each.body,
-        about.text("name").replace("-", " ").replace("_", " ") or each.stem.replace("_", " "),
+        title_in(about.text("name") or each.stem),
         about.text("description"),
         _CLAUDE_KINDS.get(word) or kind_of([word]),
         updated_at_ms=about.instant("modified") or each.changed_at_ms,
