@@ -249,6 +249,21 @@ def test_since_last_shows_what_the_last_run_made_and_what_was_kept_no_more(memor
     assert items(memory, "--since", "last") == []
 
 
+def test_nothing_is_to_decide_about_what_was_refused_for_a_note_that_is_gone(memory: Memory) -> None:
+    consolidated(memory, "s1")
+    (note,) = memory.notes()
+    rename = {
+        "action": "rename",
+        "id": note["id"],
+        "title": f'{LESSON["title"]} with port 8080 and `make`, said Ann: "so be it"',
+    }
+    memory.configure(llm={"command": memory.answered({"actions": [rename]})})
+    assert memory("defrag").code == 0
+    assert items(memory) == ["refused"]
+    assert memory("archive", note["id"]).code == 0
+    assert items(memory) == []
+
+
 def test_a_run_that_makes_many_notes_names_the_review(memory: Memory) -> None:
     many = [{**LESSON, "title": f"Lamp {each}", "body": f"Lamp {each} {SAID}"} for each in "abcdefghijk"]
     memory.configure(llm={"command": memory.answered({"entries": many})})

@@ -443,10 +443,11 @@ def _made_by(runs: Sequence[LoggedRun], since: int | Literal["last"] | None) -> 
 
 
 def _refused(runs: Iterable[LoggedRun], live: Mapping[str, Listed]) -> Iterator[ReviewItem]:
-    """Yields what the checks refused to do, each sentence once, newest first."""
+    """Yields what the checks refused to do, each sentence once, newest first; not for notes that are all gone by now."""
     for run in runs:
         for text in run.dropped:
-            if any(reason in text for reason in _FAULTLESS):
+            subject = re.findall(ID_PATTERN, text.partition(": ")[0])
+            if any(reason in text for reason in _FAULTLESS) or (subject and not any(id in live for id in subject)):
                 continue
             ids = dict.fromkeys(re.findall(ID_PATTERN, text))
             notes = tuple(live[id] for id in ids if id in live)
