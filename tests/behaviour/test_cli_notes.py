@@ -457,6 +457,14 @@ class TestArchive:
         assert NOTE in restored["body"]
         assert memory("restore", id, "--json").document["title"] == "Ports"
 
+    @pytest.mark.parametrize("change", [("--importance", "low"), ("--body", "All of them are free.")])
+    def test_it_also_is_the_persons_again_and_promoted(self, memory: Memory, change: tuple[str, str]) -> None:
+        id = memory.remembered(NOTE)
+        assert memory("promote", id).code == memory("edit", id, *change, environ=AGENT).code == 0
+        assert memory.notes()[0]["origin"] == "agent"
+        restored = memory("restore", id, "--json").document
+        assert (restored["origin"], restored["promotedBy"], restored["title"]) == ("user", "person", NOTE)
+
 
 class TestSeveralAtOnce:
     def test_twenty_notes_are_twenty_notes_p7(self, recorded: Memory) -> None:

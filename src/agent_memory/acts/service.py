@@ -268,9 +268,9 @@ class MemoryService:
 
     @as_result
     def restore(self, id: str) -> StoredEntry:
-        """Brings an archived note back to life; a live one gets back its text before the last change of it, and whose word
-        that was. A note that reaches agents only because a person vouches for it can be restored only by a person (P19):
-        archiving it withdrew that."""
+        """Brings an archived note back to life; a live one gets back its text before the last change of it, whose word that
+        was, and the person's promotion. A note that reaches agents only because a person vouches for it can be restored
+        only by a person (P19): archiving it withdrew that."""
         if self.store.read(id).map(lambda live: live.meta.id.casefold() == id.casefold()).value_or(False):
             self.caller.only_a_person("restore")
             return self._change(id, self._earlier, "restore")
@@ -287,8 +287,9 @@ class MemoryService:
             earlier = unwrap(self.store.read(live.meta.id, archived=True))
         except EntryNotFound as absent:
             raise UsageInvalid(f"{absent.id} is not archived, and has no earlier text") from None
-        was = earlier.meta
+        was, vouched = earlier.meta, live.meta.promoted_by or earlier.meta.promoted_by
         meta = evolve(live.meta, title=was.title, description=was.description, origin=was.origin, sources=was.sources)
+        meta = evolve(meta, promoted_by=vouched)
         return MemoryEntry(meta, earlier.body)  # changes of anything else leave no version
 
     def _trust(self, id: str, act: str, change: Callable[[Meta], Meta]) -> StoredEntry:

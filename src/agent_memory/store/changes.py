@@ -384,7 +384,9 @@ def _replace(change: Change, draft: Draft) -> _Act:
         version = draft.version_with(id, change.expected_hash)
         return evolve(act, done_before=True, touched=() if version is None else (version,))
     _refuse_shared_alias(entry, current.meta.aliases, draft)
-    if current.entry.texts != stored.entry.texts:
+    was, now = current.meta, stored.meta
+    is_demoted = was.origin is not now.origin or (was.promoted_by is not None and now.promoted_by is None)
+    if is_demoted or current.entry.texts != stored.entry.texts:
         draft.keep_version(id, current.meta.updated_at_ms, before)
     if path != old_path:
         draft.put_new(id, path, after)
