@@ -264,6 +264,11 @@ def test_nothing_is_to_decide_about_what_was_refused_for_a_note_that_is_gone(mem
     assert items(memory) == []
 
 
+def test_a_link_that_was_left_out_is_nothing_to_decide(memory: Memory) -> None:
+    consolidated(memory, "s1", {"entries": [{**LESSON, "body": f"{LESSON['body']} See [[id__zzzzzz]]."}]})
+    assert (len(memory.notes()), items(memory)) == (1, [])
+
+
 def test_a_run_that_makes_many_notes_names_the_review(memory: Memory) -> None:
     many = [{**LESSON, "title": f"Lamp {each}", "body": f"Lamp {each} {SAID}"} for each in "abcdefghijk"]
     memory.configure(llm={"command": memory.answered({"entries": many})})

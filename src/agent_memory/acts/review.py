@@ -36,7 +36,7 @@ from agent_memory.recall.grounding import COMMAND_SECONDS, Grounding, Named, is_
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.analyze import analyze_features
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, Receipt
-from agent_memory.rules.drafts import CHANGES_NOTHING, promoted, superseding, taken_ids
+from agent_memory.rules.drafts import CHANGES_NOTHING, LEFT_OUT, promoted, superseding, taken_ids
 from agent_memory.rules.features import AnalysisFacts
 from agent_memory.rules.findings import FindingKind
 from agent_memory.rules.forgotten import REASON, REJECTED, EntryTombstone, statement_hashes
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 MANY_NOTES = 10
 """A session of which a run makes more notes than this has them looked at."""
-_FAULTLESS = (CHANGES_NOTHING, IS_NEWER, STORED_ALREADY, REASON, REJECTED)
+_FAULTLESS = (CHANGES_NOTHING, LEFT_OUT, IS_NEWER, STORED_ALREADY, REASON, REJECTED)
 """Reasons other than `Cause.REFUSED`, for which there is nothing to decide: the log of a run has the words only."""
 
 

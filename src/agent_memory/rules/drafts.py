@@ -134,6 +134,8 @@ MAX_TAGS = 20
 
 CHANGES_NOTHING = "it changes nothing"
 """Reason for dropping a change that says what the note says already."""
+LEFT_OUT = "leads nowhere and was left out"
+"""What is said of a link to a note that there is not."""
 
 
 class Refused(Exception):
@@ -275,7 +277,7 @@ def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tup
 
 def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
     """Returns what a report says of the links of one note that lead nowhere."""
-    links = tuple(f"a link to {stored_line(target, 80)} leads nowhere and was left out" for target in unknown)
+    links = tuple(f"a link to {stored_line(target, 80)} {LEFT_OUT}" for target in unknown)
     return [Dropped(subject, links)] if links else []
 
 
