@@ -304,6 +304,7 @@ def test_what_tells_an_agent_what_to_do_is_a_directive_p19(text: str) -> None:
         "使用者反對這個門檻",
         "使用者要求的檔名格式",
         "删除了旧的索引",
+        "No staging reset was needed.",
     ],
 )
 def test_what_describes_is_no_directive(text: str) -> None:
