@@ -128,6 +128,16 @@ class TestAgentCommand:
         assert f"{port}: it is newer than this session" in done.err
         assert memory.notes()[0]["body"] == "The api listens on 8081."
 
+    @pytest.mark.parametrize(("port", "origin"), [("8080", "user"), ("9090", "agent")])
+    def test_what_the_person_said_with_another_number_is_not_theirs_p19(
+        self, memory: Memory, port: str, origin: str
+    ) -> None:
+        note = entry("Port of the api", f"The staging api listens on port {port} behind the proxy.", turns=[1])
+        Agent(memory, {"entries": [note]})
+        memory.session("s1", conversation("The staging api listens on port 8080 behind the proxy."))
+        assert memory("consolidate").code == 0
+        assert [each["origin"] for each in memory.notes()] == [origin]
+
     @pytest.mark.parametrize(
         ("before", "after", "drops", "said", "origin"),
         [

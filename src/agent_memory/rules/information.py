@@ -216,16 +216,22 @@ def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
 
 def is_twisted(said: str, text: str) -> bool:
     """Returns whether a text holds the opposite of a statement that somebody said, or that statement with words of it in each
-    other's places."""
+    other's places or with another number."""
     own = [(each, content_terms(each)) for each in statements(said)]
     for sentence in statements(text):
         terms = content_terms(sentence)
         like = (each for each, said_terms in own if 2 * len(terms & said_terms) > len(terms | said_terms))
         for each in like:
+            if _numbers(sentence) - _numbers(said) and _numbers(each) - _numbers(text):
+                return True
             swapped = " ".join(swapped_words(each, sentence)).split()
             if turned_claims(each, text) or (swapped and set(swapped) <= set(_words(sentence))):
                 return True
     return False
+
+
+def _numbers(text: str) -> set[str]:
+    return {each.rstrip(".,:") for each in _NUMBER.findall(with_iso_dates(text))}
 
 
 _Claims = Mapping[tuple[frozenset[str], bool], Clause]
