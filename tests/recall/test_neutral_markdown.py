@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
+from attrs import evolve
 from hypothesis import example, given, settings, strategies as st
 from markdown_it import MarkdownIt
 
 from agent_memory.note.note import Kind, Listed, Meta, StoredEntry
 from agent_memory.recall.candidates import Shown
 from agent_memory.recall.neutral_markdown import neutral_body, neutral_line, passage_of
+from agent_memory.text.instants import DAY_MS, day_of
 
 TOP = 4
 
@@ -123,6 +125,17 @@ def test_of_a_task_only_what_is_open_is_shown() -> None:
     assert passage is not None
     assert passage.whole.splitlines()[-2:] == ["- [ ] change `nginx`", "- [ ] restart"]
     assert ("tell Ana" in passage.whole, ID in passage.whole) == (False, True)
+
+
+def test_a_note_of_another_day_than_its_last_change_tells_both() -> None:
+    """A change may be of its wording alone: what the person said weeks ago is not of today."""
+    plain = shown("The port is 8080.", "facts", kind=Kind.FACT)
+    meta = evolve(plain.stored.meta, updated_at_ms=NOON_MS + 20 * DAY_MS)
+    later = evolve(plain, stored=evolve(plain.stored, listed=evolve(plain.stored.listed, meta=meta)))
+    told = [passage_of(each) for each in (plain, later)]
+    days = [(each.whole.split("\n")[2].split(" · ")[-1], each.brief.split(f"({ID}, ")[1]) for each in told if each]
+    first, last = day_of(NOON_MS), day_of(NOON_MS + 20 * DAY_MS)
+    assert days == [(first, f"{first})"), (f"{first}, updated {last}", f"{first}, updated {last})")]
 
 
 def test_a_task_of_which_nothing_is_open_is_not_shown() -> None:

@@ -200,11 +200,16 @@ def _mark(meta: Meta) -> str:
 
 
 def facts_line(meta: Meta, more: str = "") -> str:
-    """Returns the id of the note, its kind, who says it, and when it was last changed."""
+    """Returns the id of the note, its kind, who says it, and its days."""
     vouched = ", vouched for by the person" if meta.promoted_by and meta.origin is not Origin.USER else ""
     said = f"{_SAID_BY[meta.origin]}{vouched}"
-    changed = f"{day_of(meta.updated_at_ms)}{more}"
-    return f"{meta.id} · {meta.kind.value} · {said} · {changed}"
+    return f"{meta.id} · {meta.kind.value} · {said} · {_days(meta)}{more}"
+
+
+def _days(meta: Meta) -> str:
+    """Returns the day of which it tells, and that of its last change, which may have been of its wording alone."""
+    told, changed = day_of(meta.created_at_ms), day_of(meta.updated_at_ms)
+    return told if changed <= told else f"{told}, updated {changed}"
 
 
 def shown_title(meta: Meta) -> str:
@@ -234,7 +239,7 @@ def passage_of(shown: Shown, branch: str = "", scope: str = "") -> Passage | Non
     since = tuple(each for each in named.names if each in sayable), named.commit, named.since_ms, named.cwd
     title, description = shown_title(meta), neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
     said = "" if title.startswith(description.removesuffix(".")) else f": {description}"
-    brief = f"- {title}{said} ({_mark(meta)}, {day_of(meta.updated_at_ms)}{facts})"
+    brief = f"- {title}{said} ({_mark(meta)}, {_days(meta)}{facts})"
     return Passage(meta.id, shown.section, whole, brief, f"- {title} ({_mark(meta)}{facts})", *since)
 
 
