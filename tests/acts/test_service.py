@@ -221,15 +221,6 @@ class TestReplace:
 
 
 class TestTrust:
-    def test_an_agent_does_not_bring_back_what_only_a_persons_word_put_before_agents_p19(self, world: World) -> None:
-        order, fact = world.agent.remember(NoteDraft(ORDER)).unwrap().stored.meta.id, world.remembered()
-        for id in (order, fact):
-            world.person.promote(id).unwrap()
-            world.person.archive(id).unwrap()
-        assert isinstance(world.agent.restore(order).failure(), EntryProtected)
-        assert world.agent.restore(fact).unwrap().meta.id == fact
-        assert world.person.restore(order).unwrap().meta.promoted_by == "person"
-
     @pytest.mark.parametrize("act", ["pin", "promote", "archive"])
     def test_where_the_disk_does_not_give_the_tiers_nothing_is_done_p5(self, act: str) -> None:
         """A half of the act would stay: done again, the note would be found archived, and still be in the list."""

@@ -138,6 +138,17 @@ def test_an_agent_may_look_and_not_decide(memory: Memory) -> None:
     assert memory.notes()[0]["promotedBy"] is None
 
 
+def test_an_agent_does_not_bring_back_what_the_person_rejected(memory: Memory) -> None:
+    note = memory("remember", SAID, "--json", environ=AGENT).document["id"]
+    memory.configure(review={"before": True})
+    assert memory("edit", note, "--title", "Deploys", environ=AGENT).code == 0
+    assert "rejected" in memory("review", data=b"r\n").out.lower()
+    calls = (("restore", note), ("remember", SAID), ("remember", SAID, "--title", "Deploys"))
+    assert [memory(*words, environ=AGENT).code for words in calls] == [2, 2, 2]
+    assert memory.notes() == []
+    assert memory("remember", SAID).code == 0
+
+
 def test_all_of_one_kind_is_decided_at_once_and_undone_at_once(memory: Memory) -> None:
     for number in range(3):
         foreign(memory, f"id__a1b2c{number + 3}", f"Said {number}", f"Word {number} of the lamp {'abc'[number] * 9}.")

@@ -269,15 +269,12 @@ class MemoryService:
     @as_result
     def restore(self, id: str) -> StoredEntry:
         """Brings an archived note back to life; a live one gets back its text before the last change of it, whose word that
-        was, and the person's promotion. A note that reaches agents only because a person vouches for it can be restored
-        only by a person (P19): archiving it withdrew that."""
+        was, and the person's promotion. Only for a person, who may have archived or rejected it."""
+        self.caller.only_a_person("restore")
         if self.store.read(id).map(lambda live: live.meta.id.casefold() == id.casefold()).value_or(False):
-            self.caller.only_a_person("restore")
             return self._change(id, self._earlier, "restore")
         with self.writes.act():
             stored = self._mine(id, "restoring", archived=True)
-            if self.caller.is_agent and stored.meta.promoted_by is not None and stored.meta.needs_vouching:
-                raise EntryProtected(stored.meta.id, "restoring by an agent", "promoted")
             id, tiers = stored.meta.id, self.writes.telling(stored.meta)
             self.writes.apply(f"restore: {stored.meta.title}", Change.restore(id), tiers=tiers)
             return unwrap(self.store.read(id))

@@ -319,10 +319,15 @@ class Memory:
         known, holds_back = lambda: self.known, self.config.review.before
         return late.service.MemoryService(self.writes, self.ledger, self.clock, known, self.kept_vocabulary, holds_back)
 
-    def remember(self, draft: late.drafts.NoteDraft) -> Result[late.service.Remembered, Error]:
-        """Stores a note that is written in the working directory (`MemoryService.remember`)."""
+    @as_result
+    def remember(self, draft: late.drafts.NoteDraft) -> late.service.Remembered:
+        """Stores a note that is written in the working directory (`MemoryService.remember`). From an agent nothing is taken
+        that the person has rejected."""
+        rejected = unwrap(self.tombstones.rejected()) if self.caller.is_agent else ()
+        if any(each.is_said_by(draft.title or "", draft.body) for each in rejected):
+            raise UsageInvalid("Nothing was stored: the person has rejected what it says (`memory review`)")
         here, commit = self.scope_on_arrival(), self.checkout.commit
-        return self.service.remember(evolve(draft, cwd=self.cwd, here=here, commit=commit))
+        return unwrap(self.service.remember(evolve(draft, cwd=self.cwd, here=here, commit=commit)))
 
     @cached_property
     def _vocabulary_file(self) -> late.bookkeeping.TagVocabularyFile:

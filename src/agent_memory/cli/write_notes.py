@@ -181,7 +181,8 @@ configure_restore = partial(
     _configure_change,
     "Restored",
     MemoryService.restore,
-    "An archived note becomes live again under its own id. A live one gets back its earlier text.",
+    "An archived note becomes live again under its own id. A live one gets back its earlier text. Only you can "
+    "run this, not an agent.",
 )
 
 
