@@ -446,6 +446,13 @@ class TestArchive:
         assert memory("read", id, "--archived", environ=AGENT).code == 20
         assert "4711" in memory("read", id, "--archived", "--secret").out
 
+    def test_forgetting_names_what_cannot_be_read_and_may_say_the_same_p28(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        (memory.root / "topics/mine.md").write_text(f"---\ntitle: [broken\n---\n{NOTE}\n")
+        forgotten = memory("forget", id, "--yes")
+        assert forgotten.code == 0
+        assert "topics/mine.md cannot be read as a note, and may say the same." in forgotten.out
+
     def test_a_live_note_gets_back_the_text_from_before_its_last_change(self, memory: Memory) -> None:
         id = memory.remembered(NOTE)
         assert f"{id} is not archived, and has no earlier text." in memory("restore", id).err

@@ -301,6 +301,10 @@ def _forget(arguments: argparse.Namespace, console: Console) -> None:
             for id in told.ids
             if id in shared
         ),
+        *(
+            f"{each.path} cannot be read as a note, and may say the same."
+            for each in unwrap(memory.store.list()).unreadable
+        ),
     )
     document = {
         "done": done,
