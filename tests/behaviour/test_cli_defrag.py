@@ -179,6 +179,23 @@ class TestSensibleAgent:
         assert [notes[ids[said]]["body"].strip() for said in (turned, swapped)] == [turned, swapped]
         assert (notes[ids[number]]["title"], notes[ids[number]]["origin"]) == (number.replace("8443", "9443"), "agent")
 
+    @pytest.mark.parametrize(
+        ("find", "replace", "is_vouched_for"),
+        [("on port", "on the port", True), ("out.", "out. It restarts at night.", True), ("8443", "9443", False)],
+    )
+    def test_a_promotion_ends_where_another_text_takes_the_place_of_what_was_promoted_p19(
+        self, memory: Memory, find: str, replace: str, is_vouched_for: bool
+    ) -> None:
+        text, agent = "The gateway listens on port 8443 and times out.", {"CLAUDE_CODE_CHILD_SESSION": "1"}
+        id = memory("remember", text, "--json", environ=agent).document["id"]
+        assert memory("promote", id).code == 0
+        answering(
+            memory, {"actions": [{"action": "edit", "id": id, "find": find, "replace": replace, "drops": [find]}]}
+        )
+        assert [each["ids"] for each in defrag(memory)["actions"]] == [[id]]
+        (note,) = (each for each in memory.notes() if each["id"] == id)
+        assert (note["promotedBy"] == "person") == is_vouched_for
+
     def test_it_is_told_what_it_must_not_touch_and_may_not(self, memory: Memory) -> None:
         pinned = {"action": "archive", "id": id_of(PINNED), "reason": "old"}
         answering(memory, {"actions": [pinned], "tiers": {"hot": [id_of(WRONG)], "warm": [id_of(PINNED)]}})

@@ -289,7 +289,7 @@ def test_an_update_changes_what_it_names_and_keeps_the_rest() -> None:
         sources=(earlier,), aliases=("id__cccccc",),
     )  # fmt: skip
     body = "It listens on port 9090."
-    meta = evolve(old.meta, description=body, updated_at_ms=NOON - 1000, sources=(earlier, CITED))
+    meta = evolve(old.meta, description=body, updated_at_ms=NOON - 1000, sources=(earlier, CITED), promoted_by=None)
     assert updated(old, body=body, drops=("8080",), turns=(3,)) == MemoryEntry(meta, body)
 
 

@@ -370,10 +370,12 @@ class _Planning:
         return evolve(meta, updated_at_ms=at_ms, used=used.count, last_used_at_ms=used.last_at_ms)
 
     def judged(self, entry: MemoryEntry, before: str) -> MemoryEntry:
-        """Returns the note with the origin that its text has beside the earlier text (P19): if it comes out external,
-        it loses a person's promotion."""
-        origin = least_trusted((entry.meta.origin, self.origin_of(entry, before)))
-        promoted_by = None if origin is Origin.EXTERNAL else entry.meta.promoted_by
+        """Returns the note with the origin that its text has beside the earlier text (P19): if it comes out external, or
+        says in the place of something what that did not say, it loses a person's promotion."""
+        fresh = self.origin_of(entry, before)
+        origin = least_trusted((entry.meta.origin, fresh))
+        is_else = fresh is not Origin.USER and not set(statements(before)) <= {*statements(said_by(entry))}
+        promoted_by = None if is_else or origin is Origin.EXTERNAL else entry.meta.promoted_by
         return evolve(entry, meta=evolve(entry.meta, origin=origin, promoted_by=promoted_by))
 
     def origin_of(self, entry: MemoryEntry, before: str) -> Origin:

@@ -478,11 +478,12 @@ def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, free
         fresh = [each for each in statements(new.whole) if each not in known]
         told_by = _origin_of_update(old.whole, new.whole, fresh, cited, spoken, facts)
         origin = least_trusted((old.meta.origin, told_by))
-        # A person vouches for what they saw (P19), not for an order that came later and that they did not give, nor for
-        # what somebody might then type.
+        # A person vouches for what they saw (P19), not for what came in its place, for an order that came later and that
+        # they did not give, nor for what somebody might then type.
         said = "\n".join(fresh)
         typed = actionable_tokens(said) - actionable_tokens(old.whole)
-        lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and bool(typed or is_directive(said)))
+        is_else = not set(known) <= {*statements(new.whole)} or bool(typed) or is_directive(said)
+        lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and is_else)
         promoted_by = None if lapsed else old.meta.promoted_by
     meta = evolve(
         meta,
