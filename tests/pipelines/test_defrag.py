@@ -142,9 +142,9 @@ def test_p20_a_secret_in_a_reply_is_neither_kept_on_record_nor_written(world: De
     one, other = world.note("Locks", LOCKS), world.note("Locks again", LOCKS)
     world.agent.answers = [reply(merge(one, other, body=f"{LOCKS} The token is {secret}."))]
     world.run(dry_run=True)
-    (kept,) = world.records.root.glob("runs/*/replies/*.json")
-    assert "The token is [redacted" in kept.read_text()
-    assert secret not in kept.read_text()
+    kept = [each.read_text() for each in world.records.root.glob("runs/*/replies/*.json")]
+    assert ["The token is [redacted" in each for each in kept] == [True, True]
+    assert secret not in repr((kept, world.agent.asked[1].prompt))
     world.run()
     assert secret not in repr(world.live())
 
@@ -216,3 +216,38 @@ def test_what_is_refused_is_counted_once(world: DefragWorld) -> None:
     run = world.run()
     assert run.sentence(brief=True) == "1 archived; 1 action refused"
     assert [each.subject for each in run.plan.dropped] == [f"merge of {one}"]
+
+
+def test_what_is_refused_is_shown_once_more_with_its_reason_and_may_be_put_right(world: DefragWorld) -> None:
+    one, other = world.note("Locks", LOCKS), world.note("Locks again", LOCKS)
+    port = world.note("Ports", "The staging server listens on port 8443.")
+    rename = {"action": "rename", "id": port, "title": "Where staging listens"}
+    pinned = {"action": "archive", "id": world.note("Pinned", "It stays.", pinned=True), "reason": "it is over"}
+    world.agent.answers = [
+        reply(merge(one, other, body="Shorter."), rename, pinned),
+        reply(merge(one, other), rename | {"title": "Ports of staging"}),
+    ]
+    run = world.run()
+    first, second = (each.prompt for each in world.agent.asked)
+    assert "You answered this prompt once" not in first
+    told = second.partition("You answered this prompt once")[2]
+    assert f"merge of {one}, {other}: " in told
+    assert port not in told, "it was accepted"
+    assert "It stays" not in told, "nothing that the agent writes could help"
+    assert run.sentence(brief=True) == "1 merged, 1 renamed, 1 note changed tier; 1 action refused"
+    assert world.live()[port].meta.title == "Where staging listens"
+
+
+@pytest.mark.parametrize("second", [AgentMissing("scripted"), reply(), "no JSON"])
+def test_without_a_second_answer_the_first_is_carried_out(
+    world: DefragWorld, second: str | Error | Callable[[DefragRequest], str]
+) -> None:
+    one, other = world.note("Locks", LOCKS), world.note("Locks again", LOCKS)
+    port = world.note("Ports", "The staging server listens on port 8443.")
+    over = {"action": "archive", "id": port, "reason": "it is over"}
+    world.agent.answers = [reply(merge(one, other, body="Shorter."), over), second]
+    run = world.run()
+    assert len(world.agent.asked) == 2
+    assert run.sentence(brief=True) == "1 archived; 1 action refused"
+    assert set(world.live()) == {one, other}
+    assert world.records.find_reply(run.reply_keys[1]).unwrap() is None

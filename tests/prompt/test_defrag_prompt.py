@@ -60,8 +60,9 @@ def rendered(*shown: StoredEntry, **more: Any) -> str:
     )
     frame = Frame(request.nonce, more.pop("fence", FENCE))
     budget, max_changes = more.pop("budget", DefragBudget(120_000, 60_000, 8_000)), more.pop("max_changes", 3)
+    refused = more.pop("refused", ())
     assert not more
-    text, _ = render_defrag_prompt(TEMPLATE, request, frame, budget, max_changes)
+    text, _ = render_defrag_prompt(TEMPLATE, request, frame, budget, max_changes, refused)
     return text
 
 
@@ -163,8 +164,9 @@ def test_where_not_all_fit_what_is_in_a_tier_pinned_or_shown_is_listed_first_and
 
 
 def test_the_template_has_every_place_and_what_an_echo_is_recognised_by() -> None:
-    context = ("fence", "today", "live", "max_changes", "hot_chars", "warm_lines")
-    assert set(re.findall(r"\{\{(\w+)\}\}", TEMPLATE)) == {*context, "findings", "tiers", "catalog", "notes", "closing"}
+    context = ("fence", "today", "live", "max_changes", "hot_chars", "warm_lines", "closing")
+    data = ("findings", "tiers", "catalog", "notes", "refused")
+    assert set(re.findall(r"\{\{(\w+)\}\}", TEMPLATE)) == {*context, *data}
     prompt = rendered(stored())
     assert [phrase for phrase in ECHOED if phrase not in prompt] == []
     assert "{{" not in prompt
@@ -226,6 +228,7 @@ def test_the_whole_defrag_prompt_fits(texts: list[str], line: str, max_prompt_ch
         tiers=TierList(tuple(ids[::2]), tuple(ids[1::2])),
         findings=tuple(Finding(FindingKind.OVERLAP, tuple(ids[n : n + 2]), line) for n in range(len(ids))),
         budget=budget,
+        refused=data.draw(st.lists(TEXTS, max_size=60)),
     )
     assert len(prompt) <= max_prompt_chars
     assert prompt.count(NONCE) == 1

@@ -37,8 +37,8 @@ from agent_memory.rules.findings import (
     left_to_judge,
     store_fingerprint,
 )
-from agent_memory.rules.plan import DefragFacts, DefragProposal, DefragRequest
-from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag
+from agent_memory.rules.plan import DefragFacts, DefragPlan, DefragProposal, DefragRequest, ids_of
+from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag, subject_of
 from agent_memory.rules.run import DefragRun, Scan, TieringMemo
 from agent_memory.rules.shown import choose_shown, most_urgent_ids
 from agent_memory.rules.tidied import due_archivings, ids_without_room, surplus
@@ -125,18 +125,19 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
         undone=scan.undone,
         force=run.force,
     )
-    listed = None
+    listed, render = None, None
     if budget is not None:
         frame = Frame(request.nonce, io.random_word())
         most = len(catalog) if run.force else max_changes(len(live))
-        prompt, listed = render_defrag_prompt(io.prompt_template, request, frame, budget, most)
+        render = partial(render_defrag_prompt, io.prompt_template, request, frame, budget, most)
+        prompt, listed = render()
         request = evolve(request, prompt=prompt)
     unseen = frozenset(opened) - {each.meta.id for each in shown}
     judged = candidates.without(secret).judged(frozenset(wanted) - unseen, scan.memo.judged)
     fingerprint = store_fingerprint(live)
     memo = TieringMemo(fingerprint, io.agent.name, judged)
     key = f"defrag {fingerprint} {io.agent.name}"
-    asked = evolve(run, asked=True, reply_key=key, shown=shown, memo=memo)
+    asked = evolve(run, asked=True, reply_keys=(key,), shown=shown, memo=memo)
     reply = answered(io.agent, io.records, run.id, key, request)
     try:
         proposal = unwrap(parse_defrag_reply(reply.text, reply.nonce))
@@ -146,7 +147,45 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
     if listed is not None and proposal.tiers is not None:
         # Notes for which the catalog had no room keep their tiers.
         proposal = evolve(proposal, tiers=proposal.tiers.where_unseen(request.tiers, listed))
-    return _with_left(io, planned(io, evolve(asked, proposal=proposal), scan), analysis, candidates, request)
+    run = planned(io, evolve(asked, proposal=proposal), scan)
+    if render is not None and (told := _told_of_refused(run.plan)):
+        run = _asked_once_more(io, run, proposal, scan, evolve(request, prompt=render(told)[0]))
+    return _with_left(io, run, analysis, candidates, request)
+
+
+def _told_of_refused(plan: DefragPlan) -> list[str]:
+    subjects = set(map(subject_of, plan.refused))
+    return [each.words for each in plan.dropped if each.subject in subjects]
+
+
+def _asked_once_more(
+    io: DefragIo, run: DefragRun, proposal: DefragProposal, scan: Scan, request: DefragRequest
+) -> DefragRun:
+    """Returns the run with the plan in which the agent put right what was refused. What it leaves out stays refused, and so does
+    all of it where no second answer can be had."""
+    io.progress(f"asking {io.agent.name} once more, about what was refused")
+    refused, key = run.plan.refused, f"{run.reply_keys[0]} again"
+    run = evolve(run, reply_keys=(*run.reply_keys, key))
+    try:
+        reply = answered(io.agent, io.records, run.id, key, request)
+        second = unwrap(parse_defrag_reply(reply.text, reply.nonce)).actions
+    except Error as error:
+        return evolve(run, warnings=(*run.warnings, f"{io.agent.name} did not put right what was refused: {error}"))
+    meant = {id for each in refused for id in ids_of(each)}
+    second = tuple(each for each in second if not meant.isdisjoint(ids_of(each)))
+    left = set(map(subject_of, refused)).difference(map(subject_of, second))
+    return planned(
+        io,
+        evolve(
+            run,
+            proposal=evolve(
+                proposal,
+                actions=(*(each for each in proposal.actions if each not in refused), *second),
+                dropped=(*proposal.dropped, *(each for each in run.plan.dropped if each.subject in left)),
+            ),
+        ),
+        scan,
+    )
 
 
 def _with_left(
@@ -384,8 +423,8 @@ def commit_changes(io: DefragIo, run: DefragRun) -> DefragRun:
     disk (P4)."""
     unwrap(io.records.put_deferred(run.plan.deferred))
     unwrap(io.records.put_tiering(run.memo))
-    if run.reply_key is not None:
-        unwrap(io.records.spend_reply(run.reply_key))
+    for key in run.reply_keys:
+        unwrap(io.records.spend_reply(key))
     warnings = list(run.warnings)
     footprint = footprint_if_any(io.log, run.id)
     changed = () if footprint is None else footprint.files

@@ -247,8 +247,11 @@ def _call(call: ToolCall) -> str:
 # -- defrag -----------------------------------------------------------------------------------------------------------
 
 
-_LEAST_ROOM_CHARS = 20_000
+_LEAST_ROOM_CHARS = 16_000
 """Room for the longest allowed body with a catalog."""
+_AGAIN = re.compile(r"<again>\n(.*?)</again>\n", re.DOTALL)
+"""What a template says when some of an answer was refused."""
+_REFUSED_CHARS = 3_000
 _FINDINGS_SHARE = 12
 _MAX_FINDINGS_CHARS = 20_000
 _CATALOG_PERCENT = 35
@@ -278,7 +281,7 @@ def plan_defrag_budget(template: str, max_prompt_chars: int, catalog: Sequence[L
     The catalog gets what it needs, at most about a third; findings a twelfth; notes in full the rest. Raises an error
     if the template leaves no room for a note of the longest size.
     """
-    fixed = len(template) + _SPARE_CHARS
+    fixed = len(template) + _SPARE_CHARS + _REFUSED_CHARS
     room = max_prompt_chars - fixed
     if room < _LEAST_ROOM_CHARS:
         needed = f"and defrag needs at least {fixed + _LEAST_ROOM_CHARS:,}"
@@ -291,11 +294,17 @@ def plan_defrag_budget(template: str, max_prompt_chars: int, catalog: Sequence[L
 
 
 def render_defrag_prompt(
-    template: str, request: DefragRequest, frame: Frame, budget: DefragBudget, max_changes: int
+    template: str,
+    request: DefragRequest,
+    frame: Frame,
+    budget: DefragBudget,
+    max_changes: int,
+    refused: Iterable[str] = (),
 ) -> tuple[str, frozenset[str]]:
     """Returns the prompt, at most `budget.prompt_chars` long, and the ids in its catalog: the agent cannot have meant
     to move any other note to another tier (`TierList.where_unseen`). What the request shows in full is within
-    `budget.shown_chars`; the run may change or archive `max_changes` live notes.
+    `budget.shown_chars`; the run may change or archive `max_changes` live notes. `refused` says why actions of a first answer
+    will not be carried out.
 
     The same request gives the same text; all data and nothing else is in the fences. Secret notes are not mentioned.
     """
@@ -317,7 +326,9 @@ def render_defrag_prompt(
         else "Every note is shown in full.",
         "catalog": "",
         "tiers": "",
+        "refused": frame.fenced("\n".join(fitting((stored_line(each, 1_000) for each in refused), _REFUSED_CHARS))),
     }
+    template = _AGAIN.sub(r"\1" if parts["refused"] else "", template)
     room = budget.prompt_chars - len(frame.filled(template, parts))
     for_tiers = _TIER_WORDS_CHARS + (len(tiers.hot) + len(tiers.warm)) * _TIER_ID_CHARS
     catalog, listed = _grouped_catalog(request, room - min(for_tiers, max(room, 0) // _MOST_FOR_TIERS))

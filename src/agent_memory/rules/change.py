@@ -103,6 +103,8 @@ class Cause(StrEnum):
 
     REFUSED = "refused"
     """The checks do not allow it."""
+    PROTECTED = "protected"
+    """The note may not be touched, whatever is proposed."""
     KNOWN = "known"
     """Memory holds it already, or knows better by now."""
     FORGOTTEN = "forgotten"

@@ -402,6 +402,8 @@ class DefragPlan:
     actions: tuple[ChangeGroup, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     deferred: tuple[Deferred, ...] = ()
+    refused: tuple[Action, ...] = ()
+    """Those of the proposal that an agent may put right."""
 
 
 @frozen

@@ -28,7 +28,7 @@ from agent_memory.note.note import (
 )
 from agent_memory.note.note_format import file_name_of, folded_name
 from agent_memory.redaction.redact import stored_line
-from agent_memory.rules.change import Change, ChangeGroup, Dropped, max_changes
+from agent_memory.rules.change import Cause, Change, ChangeGroup, Dropped, max_changes
 from agent_memory.rules.drafts import (
     CHANGES_NOTHING,
     MAX_BODY_CHARS,
@@ -125,7 +125,7 @@ def plan_defrag(
         if run.gone < len(due.surplus):
             run.take_due(archive)
     told = tuple(map(stored_refusal, proposal.dropped))
-    return DefragPlan(tuple(run.actions), told + tuple(run.dropped), tuple(run.deferred))
+    return DefragPlan(tuple(run.actions), told + tuple(run.dropped), tuple(run.deferred), tuple(run.refused))
 
 
 def ids_to_read(
@@ -166,6 +166,7 @@ class _Planning:
     actions: list[ChangeGroup] = field(factory=list[ChangeGroup])
     dropped: list[Dropped] = field(factory=list[Dropped])
     deferred: list[Deferred] = field(factory=list[Deferred])
+    refused: list[Action] = field(factory=list[Action])
     gone: int = 0
     """How many fewer live notes there will be; negative for more."""
     _taken: dict[str, list[Action]] = field(factory=dict[str, list[Action]])
@@ -224,6 +225,8 @@ class _Planning:
             changes, unknown = self._permitted(action, seen)
         except Refused as refused:
             self.dropped.append(Dropped(subject_of(action), tuple(f"{prefix}{each}" for each in refused.reasons)))
+            if refused.cause is Cause.REFUSED and not prefix:
+                self.refused.append(action)
             return
         if self._must_wait(ids):
             self.deferred.append(Deferred(action, {id: seen[id] for id in sorted(ids)}))
@@ -260,10 +263,10 @@ class _Planning:
         if not problems and not self.facts.force and len(ids) > limit:  # waiting would not help
             problems = (f"it changes {len(ids)} notes, and one run may change {limit} (`--force` lifts that)",)
         if problems:
-            raise Refused(problems)
+            raise Refused(problems, Cause.PROTECTED)
         changes, unknown = self._carried_out(action, tuple(self._at_hand(id, seen[id]) for id in ids))
         if len(self.facts.live) - self.gone - _gone_by(changes) < 1:
-            raise Refused(("it would leave no note",))
+            raise Refused(("it would leave no note",), Cause.PROTECTED)
         return changes, unknown
 
     def _protection(self, id: str, seen: str | None) -> Reasons:
@@ -320,7 +323,7 @@ class _Planning:
                 else:
                     new, unknown = _edited(action, old, self)
                 if new == old:
-                    raise Refused((CHANGES_NOTHING,))
+                    raise Refused((CHANGES_NOTHING,), Cause.KNOWN)
                 # Kind, scope, status and trust never rise in an update.
                 new = self.judged(evolve(new, meta=self.told_now(new.meta)), said_by(old))
                 return (Change.of(new, sources[0].listed.content_hash),), unknown
@@ -581,7 +584,7 @@ def _edited(action: Edit, old: MemoryEntry, run: _Planning) -> tuple[MemoryEntry
         raise Refused(("the passage to be replaced occurs more than once in it",))
     body = stored_body(shown[:at] + clean_text(action.replace) + shown[at + len(find) :])
     if body == old.body:
-        raise Refused((CHANGES_NOTHING,))
+        raise Refused((CHANGES_NOTHING,), Cause.KNOWN)
     # Derived anew if it was derived before, or if it names something that the body does not name any more.
     is_stale = bool(salient_tokens(old.meta.description) & (salient_tokens(old.body) - salient_tokens(body)))
     description = derive_description(body) if is_stale else kept_description(old, body)

@@ -250,7 +250,7 @@ class DefragRun:
     """Whether an agent was asked, or a reply that was paid for earlier was found."""
     shown: tuple[StoredEntry, ...] = ()
     proposal: DefragProposal | None = None
-    reply_key: str | None = None
+    reply_keys: tuple[str, ...] = ()
     plan: DefragPlan = DefragPlan()
     left: tuple[Finding, ...] = ()
     """Findings that the built-in left, since they take judgement."""
