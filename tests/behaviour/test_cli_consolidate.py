@@ -128,13 +128,20 @@ class TestAgentCommand:
         assert f"{port}: it is newer than this session" in done.err
         assert memory.notes()[0]["body"] == "The api listens on 8081."
 
-    @pytest.mark.parametrize(("port", "origin"), [("8080", "user"), ("9090", "agent")])
+    @pytest.mark.parametrize(
+        ("title", "port", "origin"),
+        [
+            ("Port of the api", "8080", "user"),
+            ("Port of the api", "9090", "agent"),
+            ("The staging api listens on port 9090", "8080", "agent"),
+        ],
+    )
     def test_what_the_person_said_with_another_number_is_not_theirs_p19(
-        self, memory: Memory, port: str, origin: str
+        self, memory: Memory, title: str, port: str, origin: str
     ) -> None:
-        note = entry("Port of the api", f"The staging api listens on port {port} behind the proxy.", turns=[1])
-        Agent(memory, {"entries": [note]})
-        memory.session("s1", conversation("The staging api listens on port 8080 behind the proxy."))
+        said = "The staging api listens on port {} behind the proxy."
+        Agent(memory, {"entries": [entry(title, said.format(port), turns=[1])]})
+        memory.session("s1", conversation(said.format("8080")))
         assert memory("consolidate").code == 0
         assert [each["origin"] for each in memory.notes()] == [origin]
 

@@ -220,10 +220,12 @@ def is_twisted(said: str, text: str) -> bool:
     own = [(each, content_terms(each)) for each in statements(said)]
     for sentence in statements(text):
         terms = content_terms(sentence)
-        like = (each for each, said_terms in own if 2 * len(terms & said_terms) > len(terms | said_terms))
-        for each in like:
-            if _numbers(sentence) - _numbers(said) and _numbers(each) - _numbers(text):
+        for each, said_terms in own:
+            common = 2 * len(terms & said_terms)
+            if common > len(terms) and _numbers(sentence) - _numbers(said) and _numbers(each) - _numbers(sentence):
                 return True
+            if common <= len(terms | said_terms):
+                continue
             swapped = " ".join(swapped_words(each, sentence)).split()
             if turned_claims(each, text) or (swapped and set(swapped) <= set(_words(sentence))):
                 return True
