@@ -284,9 +284,15 @@ class MemoryService:
             earlier = unwrap(self.store.read(live.meta.id, archived=True))
         except EntryNotFound as absent:
             raise UsageInvalid(f"{absent.id} is not archived, and has no earlier text") from None
-        was, vouched = earlier.meta, live.meta.promoted_by or earlier.meta.promoted_by
-        meta = evolve(live.meta, title=was.title, description=was.description, origin=was.origin, sources=was.sources)
-        meta = evolve(meta, promoted_by=vouched)
+        was = earlier.meta
+        meta = evolve(
+            live.meta,
+            title=was.title,
+            description=was.description,
+            origin=was.origin,
+            sources=was.sources,
+            promoted_by=live.meta.promoted_by or was.promoted_by,
+        )
         return MemoryEntry(meta, earlier.body)  # changes of anything else leave no version
 
     def _trust(self, id: str, act: str, change: Callable[[Meta], Meta]) -> StoredEntry:

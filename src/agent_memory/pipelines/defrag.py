@@ -37,7 +37,7 @@ from agent_memory.rules.findings import (
     left_to_judge,
     store_fingerprint,
 )
-from agent_memory.rules.plan import DefragFacts, DefragPlan, DefragProposal, DefragRequest, ids_of
+from agent_memory.rules.plan import DefragFacts, DefragProposal, DefragRequest, ids_of
 from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag, subject_of
 from agent_memory.rules.run import DefragRun, Scan, TieringMemo
 from agent_memory.rules.shown import choose_shown, most_urgent_ids
@@ -148,44 +148,38 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
         # Notes for which the catalog had no room keep their tiers.
         proposal = evolve(proposal, tiers=proposal.tiers.where_unseen(request.tiers, listed))
     run = planned(io, evolve(asked, proposal=proposal), scan)
-    if render is not None and (told := _told_of_refused(run.plan)):
-        run = _asked_once_more(io, run, proposal, scan, evolve(request, prompt=render(told)[0]))
+    if render is not None and run.plan.refused:
+        run = _asked_once_more(io, run, proposal, scan, request, render)
     return _with_left(io, run, analysis, candidates, request)
 
 
-def _told_of_refused(plan: DefragPlan) -> list[str]:
-    subjects = set(map(subject_of, plan.refused))
-    return [each.words for each in plan.dropped if each.subject in subjects]
-
-
 def _asked_once_more(
-    io: DefragIo, run: DefragRun, proposal: DefragProposal, scan: Scan, request: DefragRequest
+    io: DefragIo,
+    run: DefragRun,
+    proposal: DefragProposal,
+    scan: Scan,
+    request: DefragRequest,
+    render: Callable[[list[str]], tuple[str, object]],
 ) -> DefragRun:
     """Returns the run with the plan in which the agent put right what was refused. What it leaves out stays refused, and so does
     all of it where no second answer can be had."""
     io.progress(f"asking {io.agent.name} once more, about what was refused")
-    refused, key = run.plan.refused, f"{run.reply_keys[0]} again"
+    wrong, key = run.plan.refused, f"{run.reply_keys[0]} again"
+    subjects = set(map(subject_of, wrong))
+    refused = [each for each in run.plan.dropped if each.subject in subjects]
+    prompt, _ = render([each.words for each in refused])
     run = evolve(run, reply_keys=(*run.reply_keys, key))
     try:
-        reply = answered(io.agent, io.records, run.id, key, request)
+        reply = answered(io.agent, io.records, run.id, key, evolve(request, prompt=prompt))
         second = unwrap(parse_defrag_reply(reply.text, reply.nonce)).actions
     except Error as error:
         return evolve(run, warnings=(*run.warnings, f"{io.agent.name} did not put right what was refused: {error}"))
-    meant = {id for each in refused for id in ids_of(each)}
-    second = tuple(each for each in second if not meant.isdisjoint(ids_of(each)))
-    left = set(map(subject_of, refused)).difference(map(subject_of, second))
-    return planned(
-        io,
-        evolve(
-            run,
-            proposal=evolve(
-                proposal,
-                actions=(*(each for each in proposal.actions if each not in refused), *second),
-                dropped=(*proposal.dropped, *(each for each in run.plan.dropped if each.subject in left)),
-            ),
-        ),
-        scan,
-    )
+    meant = {id for each in wrong for id in ids_of(each)}
+    anew = [each for each in second if not meant.isdisjoint(ids_of(each))]
+    subjects -= set(map(subject_of, anew))
+    actions = (*(each for each in proposal.actions if each not in wrong), *anew)
+    dropped = (*proposal.dropped, *(each for each in refused if each.subject in subjects))
+    return planned(io, evolve(run, proposal=evolve(proposal, actions=actions, dropped=dropped)), scan)
 
 
 def _with_left(

@@ -217,12 +217,12 @@ def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
 def is_twisted(said: str, text: str) -> bool:
     """Returns whether a text holds the opposite of a statement that somebody said, or that statement with words of it in each
     other's places or with another number."""
-    own = [(each, content_terms(each)) for each in statements(said)]
+    own, numbers = [(each, content_terms(each)) for each in statements(said)], _numbers(said)
     for sentence in statements(text):
-        terms = content_terms(sentence)
+        terms, has_other = content_terms(sentence), bool(_numbers(sentence) - numbers)
         for each, said_terms in own:
             common = 2 * len(terms & said_terms)
-            if common > len(terms) and _numbers(sentence) - _numbers(said) and _numbers(each) - _numbers(sentence):
+            if has_other and common > len(terms) and _numbers(each) - _numbers(sentence):
                 return True
             if common <= len(terms | said_terms):
                 continue

@@ -296,9 +296,13 @@ def read_team(files: TeamFiles, scope: str, vouched: Mapping[tuple[str, str], in
         vouched_at_ms = vouched.get((f"{files.root}/{each.path}", each.content_hash))
         meta = evolve(each.meta, scope=scope, origin=Origin.AGENT, status=Status.CONSOLIDATED)
         if vouched_at_ms is not None:
-            updated_at_ms = min(meta.updated_at_ms, vouched_at_ms)
-            meta = evolve(meta, origin=Origin.EXTERNAL, status=Status.PROMOTED, promoted_by=BY_A_PERSON)
-            meta = evolve(meta, updated_at_ms=updated_at_ms)
+            meta = evolve(
+                meta,
+                origin=Origin.EXTERNAL,
+                status=Status.PROMOTED,
+                promoted_by=BY_A_PERSON,
+                updated_at_ms=min(meta.updated_at_ms, vouched_at_ms),
+            )
         told[each.meta.id] = evolve(each, meta=meta)
     return Team(files, scope, told, tuple(odd))
 
