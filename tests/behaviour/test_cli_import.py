@@ -354,6 +354,9 @@ class TestFormats:
         (memory.home / "odd/broken.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 500)
         (memory.home / "odd/broken.json").write_text('{"memories": 3')
         (memory.home / "odd/broken.zip").write_bytes(b"PK\3\4" + b"\0" * 50)
+        with zipfile.ZipFile(memory.home / "odd/cut.zip", "w") as archive:
+            archive.writestr("memories.jsonl.gz", gzip.compress(b"{}"))
+        (memory.home / "odd/cut.zip").write_bytes((memory.home / "odd/cut.zip").read_bytes()[9:])
         (memory.home / "odd/link.json").symlink_to("broken.json")
         (memory.home / "odd/link.md").symlink_to("broken.json")
         os.mkfifo(memory.home / "odd/fifo.zip")

@@ -329,7 +329,8 @@ def _zipped(path: str) -> Iterator[object]:
             need(name is not None, path, "there is no memories.jsonl.gz in it")
             with archive.open(str(name)) as packed, gzip.open(packed) as lines:
                 data = lines.read(MAX_FILE_BYTES + 1)
-    except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, OSError) as error:
+    # Of a damaged archive, zipfile passes on a ValueError; of one with a password or an unknown method, a RuntimeError.
+    except (zipfile.BadZipFile, EOFError, zlib.error, OSError, ValueError, RuntimeError) as error:
         raise UsageInvalid(
             f"{path} is not an export of OpenMemory: {getattr(error, 'strerror', None) or error}"
         ) from None
