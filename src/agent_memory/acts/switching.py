@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
@@ -25,7 +25,6 @@ from agent_memory.capture.switches import (
     pattern_problem,
     read_pauses,
 )
-from agent_memory.care.checks import ScopeUse
 from agent_memory.errors import StateCorrupt, UsageInvalid
 from agent_memory.files.durable import make_directories, replace_file
 from agent_memory.files.json_lite import json_object
@@ -34,9 +33,10 @@ from agent_memory.files.paths import as_store_io
 from agent_memory.files.root import absolute, config_path, home_of, pauses_path
 from agent_memory.ports import Clock
 from agent_memory.results import as_result
-from agent_memory.setup.config_files import change_own_config
-from agent_memory.setup.plan import SetupState
 from agent_memory.text.instants import LAST_MS, iso_of
+
+if TYPE_CHECKING:
+    from agent_memory.care.checks import ScopeUse
 
 
 @frozen
@@ -94,6 +94,9 @@ class Switching:
     @as_result
     def exclude(self, project: str, *, include: bool = False) -> str:
         """Puts a project into `projects.exclude` of the person's config, or takes it out again, and returns its pattern."""
+        from agent_memory.setup.config_files import change_own_config  # searches in sessions do without
+        from agent_memory.setup.plan import SetupState
+
         self.caller.only_a_person("config set projects.exclude")
         scope, path, _ = self._place(project)
         pattern = (path or scope.removeprefix("path:")) if scope.startswith("path:") else scope
