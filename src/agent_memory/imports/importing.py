@@ -238,7 +238,7 @@ class Importing:
                 left.append(_left(draft.name, draft.reason))
             elif draft.before.archived if draft.before else body_hash(draft.body) in bodies:
                 known += 1
-            elif draft.key in keys and body_hash(draft.body) not in bodies:
+            elif draft.key in keys:
                 left.append(_left(draft.title, f"{each.id} is the id of another record, too"))
             elif draft.before is None and each.id.casefold() in taken:
                 left.append(_left(draft.title, f"{each.id} is a note here already, or was one"))
