@@ -29,19 +29,12 @@ from attrs import frozen
 from returns.result import Success
 
 from agent_memory.agent.agent_command import BuiltinAgent
-from agent_memory.harness.claude_code import ClaudeCodeSessions
-from agent_memory.harness.codex import CodexSessions
-from agent_memory.harness.copilot import CopilotSessions
-from agent_memory.harness.gemini import GeminiSessions
-from agent_memory.harness.opencode import OpencodeSessions
-from agent_memory.harness.pi import PiSessions
-from agent_memory.harness.transcripts import TranscriptRoots
+from agent_memory.harness import Histories, Surroundings
 from agent_memory.note.note import Harness
-from agent_memory.ports import HistorySource
 from agent_memory.results import sealed
 from agent_memory.rules.plan import SessionRequest
 from agent_memory.session.history import History
-from agent_memory.session.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
+from agent_memory.session.queue import InboxEntry, SessionFile, retrieval_of
 from agent_memory.session.turns import redact_history
 from agent_memory.text.salience import content_terms, coverage, is_negated, statements
 
@@ -182,30 +175,26 @@ def notes_in(entries: Iterable[Mapping[str, Any]]) -> tuple[Note, ...]:
     return tuple(Note(entry["title"], entry["body"]) for entry in entries)
 
 
-_SOURCES: Mapping[str, tuple[Harness, SessionMethod, Callable[[TranscriptRoots], HistorySource], str]] = {
-    "claude-code": (Harness.CLAUDE_CODE, "claude-code-session", ClaudeCodeSessions, r'"sessionId":\s*"([^"]+)"'),
-    "codex": (Harness.CODEX, "codex-session", CodexSessions, r'"id":\s*"([0-9a-f-]{36})"'),
-    "copilot-cli": (Harness.COPILOT, "copilot-session", CopilotSessions, r'"sessionId":\s*"([^"]+)"'),
-    "gemini-cli": (Harness.GEMINI, "gemini-session", GeminiSessions, r'"sessionId":\s*"([^"]+)"'),
-    "pi": (Harness.PI, "pi-session", PiSessions, r'"type":\s*"session"[^\n]*?"id":\s*"([^"]+)"'),
+_HARNESSES: Mapping[str, tuple[Harness, str]] = {
+    "claude-code": (Harness.CLAUDE_CODE, r'"sessionId":\s*"([^"]+)"'),
+    "codex": (Harness.CODEX, r'"id":\s*"([0-9a-f-]{36})"'),
+    "copilot-cli": (Harness.COPILOT, r'"sessionId":\s*"([^"]+)"'),
+    "gemini-cli": (Harness.GEMINI, r'"sessionId":\s*"([^"]+)"'),
+    "opencode": (Harness.OPENCODE, r'"info":\s*\{\s*"id":\s*"([^"]+)"'),
+    "pi": (Harness.PI, r'"type":\s*"session"[^\n]*?"id":\s*"([^"]+)"'),
 }
 """By the gold data's name of the harness; the pattern finds the session's id in its transcript."""
 
 
 def history_of(path: Path, harness: str) -> History | None:
     """The redacted history of a transcript; None where it cannot be read."""
-    roots, text = TranscriptRoots(roots=(str(path.parent),)), path.read_text("utf-8", "replace")
-    if harness == "opencode":
-        retrieval = retrieval_of(Harness.OPENCODE, json.loads(text)["info"]["id"], str(path))
-        assert retrieval is not None
-        source: HistorySource = OpencodeSessions(roots)
-        entry = InboxEntry(0, Harness.OPENCODE, retrieval)
-    else:
-        name, method, opened, pattern = _SOURCES[harness]
-        ids = re.findall(pattern, text)
-        session_id = max(set(ids), key=ids.count, default=path.stem)
-        source, entry = opened(roots), InboxEntry(0, name, SessionFile(method, session_id, str(path)))
-    match sealed(source.fetch(entry, None)):
+    name, pattern = _HARNESSES[harness]
+    ids = re.findall(pattern, path.read_text("utf-8", "replace"))
+    session_id = ids[0] if harness == "opencode" else max(set(ids), key=ids.count, default=path.stem)
+    retrieval = retrieval_of(name, session_id, str(path))
+    assert retrieval is not None
+    given = Surroundings({}, str(path.parent), path.parent, (str(path.parent),))
+    match sealed(Histories(given).fetch(InboxEntry(0, name, retrieval), None)):
         case Success(history):
             return redact_history(history)
         case _:

@@ -7,6 +7,7 @@ import json
 import sqlite3
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from attrs import evolve
@@ -16,22 +17,13 @@ from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.extraction.extract import extracted
 from agent_memory.files.lines import objects_in
-from agent_memory.harness.aider import CHAT_FILE, AiderChats
+from agent_memory.harness import Histories, Surroundings
+from agent_memory.harness.aider import CHAT_FILE
 from agent_memory.harness.amp import AmpThreads
-from agent_memory.harness.claude_code import ClaudeCodeSessions
-from agent_memory.harness.codex import CodexSessions
-from agent_memory.harness.copilot import CopilotSessions
-from agent_memory.harness.cursor_store import CursorSessions
-from agent_memory.harness.gemini import GeminiSessions
-from agent_memory.harness.goose import GooseSessions
-from agent_memory.harness.opencode import OpencodeSessions
-from agent_memory.harness.pi import PiSessions
-from agent_memory.harness.transcripts import Surroundings, TranscriptRoots
 from agent_memory.note.note import Harness
-from agent_memory.ports import HistorySource
-from agent_memory.results import sealed
+from agent_memory.results import as_result, sealed
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
+from agent_memory.session.queue import InboxEntry, retrieval_of
 from agent_memory.session.tool_calls import entry_uses
 from agent_memory.session.turns import cut_windows, redact_history
 from agent_memory.store.kept_histories_files import parse_history_lines, render_history_lines
@@ -49,49 +41,36 @@ _WORDS = (
 )  # fmt: skip
 
 Fetch = Callable[[SessionMark | None], Result[History, Error]]
-Opens = Callable[[Path, bytes], tuple[HistorySource, InboxEntry]]
+Opens = Callable[[Path, bytes], Fetch]
 
 _DIRECTORY = tempfile.TemporaryDirectory(prefix="fuzz-")
 atexit.register(_DIRECTORY.cleanup)
 
 
-def _file(harness: Harness, method: SessionMethod, source: Callable[[TranscriptRoots], HistorySource], session_id: str, ending: str) -> Opens:  # fmt: skip
-    def opened(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
-        path = directory / f"{session_id}{ending}"
+def _fetch(directory: Path, harness: Harness, session_id: str, path: Path | None = None) -> Fetch:
+    retrieval = retrieval_of(harness, session_id, str(path) if path else None)
+    assert retrieval is not None
+    histories = Histories(Surroundings({}, str(directory), directory, (str(directory),)))
+    return partial(histories.fetch, InboxEntry(0, harness, retrieval))
+
+
+def _file(harness: Harness, session_id: str, name: str) -> Opens:
+    def opened(directory: Path, data: bytes) -> Fetch:
+        path = directory / name.format(session_id)
         path.write_bytes(data)
-        return source(TranscriptRoots((str(directory),))), InboxEntry(
-            0, harness, SessionFile(method, session_id, str(path))
-        )
+        return _fetch(directory, harness, session_id, path)
 
     return opened
 
 
-def _aider(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
-    path = directory / CHAT_FILE
-    path.write_bytes(data)
-    return AiderChats(Surroundings({}, str(directory), directory)), InboxEntry(
-        0, Harness.AIDER, SessionFile("aider-session", "all", str(path))
-    )
-
-
-def _amp(_: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
+def _amp(_: Path, data: bytes) -> Fetch:
     def run(argv: Sequence[str]) -> Finished:
         return Finished(0, data, b"", timed_out=False, stdout_capped=False, stdin_taken=True)
 
-    retrieval = retrieval_of(Harness.AMP, "T-0198c1aa-2f3e-7000-8a11-3c5d7e9f0b21")
-    assert retrieval is not None
-    return AmpThreads(run), InboxEntry(0, Harness.AMP, retrieval)
+    return partial(as_result(AmpThreads(run).history), "T-0198c1aa-2f3e-7000-8a11-3c5d7e9f0b21", None, None)
 
 
-def _opencode(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
-    path = directory / "export.json"
-    path.write_bytes(data)
-    retrieval = retrieval_of(Harness.OPENCODE, "ses_039291878ffeimNGlY5GGKUQmY", str(path))
-    assert retrieval is not None
-    return OpencodeSessions(TranscriptRoots((str(directory),))), InboxEntry(0, Harness.OPENCODE, retrieval)
-
-
-def _cursor_store(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
+def _cursor_store(directory: Path, data: bytes) -> Fetch:
     """The first object is the conversation, the others are its bubbles."""
     session_id = "6e22aebd-b34d-4fb0-aa0b-2fff5bc2163f"
     first, *others = data.split(b"\n")
@@ -107,12 +86,10 @@ def _cursor_store(directory: Path, data: bytes) -> tuple[HistorySource, InboxEnt
             bubble = found[0].get("bubbleId", number) if found else number
             database.execute(put, (f"bubbleId:{session_id}:{bubble}".encode("utf-8", "replace").decode(), line))
     database.close()
-    return CursorSessions(TranscriptRoots((str(directory),))), InboxEntry(
-        0, Harness.CURSOR, SessionFile("cursor-session", session_id)
-    )
+    return _fetch(directory, Harness.CURSOR, session_id)
 
 
-def _goose(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
+def _goose(directory: Path, data: bytes) -> Fetch:
     """Each line is a message."""
     path = directory / "sessions.db"
     path.unlink(missing_ok=True)
@@ -129,15 +106,14 @@ def _goose(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
             put = "INSERT INTO messages VALUES (NULL, '20260708_1', ?, ?, 1)"
             database.execute(put, (said[0].encode("utf-8", "replace").decode(), said[1]))
     database.close()
-    session = SessionFile("goose-session", "20260708_1")
-    return GooseSessions(TranscriptRoots((str(directory),))), InboxEntry(0, Harness.GOOSE, session)
+    return _fetch(directory, Harness.GOOSE, "20260708_1")
 
 
 def _check(opens: Opens, name: str, data: bytes) -> None:
     directory = Path(_DIRECTORY.name) / name
     directory.mkdir(exist_ok=True)
-    source, entry = opens(directory, data)
-    history = _history_of(source.fetch(entry, None))
+    fetch = opens(directory, data)
+    history = _history_of(fetch(None))
     if history is None:
         return
     check_history(history)
@@ -146,7 +122,7 @@ def _check(opens: Opens, name: str, data: bytes) -> None:
         mark = SessionMark(
             history.harness, history.session_id, turn.record_id, turn.at_ms, turn.number, False, "builtin"
         )
-        later = _history_of(source.fetch(entry, mark))
+        later = _history_of(fetch(mark))
         if later is not None:
             _check_order(later)
 
@@ -191,45 +167,19 @@ def _target(name: str, opens: Opens) -> Target:
     return Target(name, lambda data: _check(opens, name, data), (*_WORDS, *words_in(modules)))
 
 
+_CURSOR, _GEMINI = "6e22aebd-b34d-4fb0-aa0b-2fff5bc2163f", "7c1e52d0-9f6b-4f0e-8a53-2f7d1b0c9e11"
 TRANSCRIPTS: tuple[Target, ...] = (
-    _target(
-        "claude-code",
-        _file(
-            Harness.CLAUDE_CODE,
-            "claude-code-session",
-            ClaudeCodeSessions,
-            "5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d",
-            ".jsonl",
-        ),
-    ),
-    _target(
-        "codex",
-        _file(Harness.CODEX, "codex-session", CodexSessions, "019c5a00-1111-7222-8333-444455556666", ".jsonl"),
-    ),
-    _target(
-        "copilot",
-        _file(Harness.COPILOT, "copilot-session", CopilotSessions, "0198c1aa-2f3e-4000-8a11-3c5d7e9f0b06", ".jsonl"),
-    ),
-    _target(
-        "cursor",
-        _file(Harness.CURSOR, "cursor-session", CursorSessions, "6e22aebd-b34d-4fb0-aa0b-2fff5bc2163f", ".jsonl"),
-    ),
-    _target(
-        "cursor-text",
-        _file(Harness.CURSOR, "cursor-session", CursorSessions, "6e22aebd-b34d-4fb0-aa0b-2fff5bc2163f", ".txt"),
-    ),
+    _target("claude-code", _file(Harness.CLAUDE_CODE, "5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d", "{}.jsonl")),
+    _target("codex", _file(Harness.CODEX, "019c5a00-1111-7222-8333-444455556666", "{}.jsonl")),
+    _target("copilot", _file(Harness.COPILOT, "0198c1aa-2f3e-4000-8a11-3c5d7e9f0b06", "{}.jsonl")),
+    _target("cursor", _file(Harness.CURSOR, _CURSOR, "{}.jsonl")),
+    _target("cursor-text", _file(Harness.CURSOR, _CURSOR, "{}.txt")),
     _target("cursor-store", _cursor_store),
-    _target(
-        "gemini",
-        _file(Harness.GEMINI, "gemini-session", GeminiSessions, "7c1e52d0-9f6b-4f0e-8a53-2f7d1b0c9e11", ".jsonl"),
-    ),
-    _target(
-        "gemini-json",
-        _file(Harness.GEMINI, "gemini-session", GeminiSessions, "7c1e52d0-9f6b-4f0e-8a53-2f7d1b0c9e11", ".json"),
-    ),
+    _target("gemini", _file(Harness.GEMINI, _GEMINI, "{}.jsonl")),
+    _target("gemini-json", _file(Harness.GEMINI, _GEMINI, "{}.json")),
     _target("goose", _goose),
-    _target("pi", _file(Harness.PI, "pi-session", PiSessions, "019f8532-2173-78ef-aefd-882d27cd95ac", ".jsonl")),
-    _target("aider", _aider),
+    _target("pi", _file(Harness.PI, "019f8532-2173-78ef-aefd-882d27cd95ac", "{}.jsonl")),
+    _target("aider", _file(Harness.AIDER, "all", CHAT_FILE)),
     _target("amp", _amp),
-    _target("opencode", _opencode),
+    _target("opencode", _file(Harness.OPENCODE, "ses_039291878ffeimNGlY5GGKUQmY", "export.json")),
 )

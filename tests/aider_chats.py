@@ -10,7 +10,7 @@ from agent_memory.harness.aider import CHAT_FILE, INPUT_FILE, AiderChats
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import InboxEntry, SessionFile
-from harness_surroundings import surroundings
+from harness_surroundings import fetch_from, surroundings
 
 AIDER_STARTED = "2026-02-13 14:30:05"
 
@@ -61,10 +61,10 @@ def aider_entry(path: Path | None, session_id: str = "all") -> InboxEntry:
 
 
 def aider_history(path: Path, mark: SessionMark | None = None, session_id: str = "all") -> History:
-    history: History = AiderChats(surroundings(path.parent)).fetch(aider_entry(path, session_id), mark).unwrap()
+    history: History = fetch_from(AiderChats(surroundings(path.parent)), aider_entry(path, session_id), mark).unwrap()
     return history
 
 
 def aider_failure(path: Path, session_id: str = "all") -> Error:
-    error: Error = AiderChats(surroundings(path.parent)).fetch(aider_entry(path, session_id), None).failure()
+    error: Error = fetch_from(AiderChats(surroundings(path.parent)), aider_entry(path, session_id)).failure()
     return error

@@ -14,8 +14,9 @@ from agent_memory.errors import Error, StoreIo
 from agent_memory.harness import Surroundings
 from agent_memory.harness.transcripts import Sessions, TranscriptRoots
 from agent_memory.note.note import Harness
+from agent_memory.results import as_result
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import InboxEntry, retrieval_of
+from agent_memory.session.queue import InboxEntry, SessionFile, retrieval_of, session_id_of
 
 
 def surroundings(home: Path | str, *roots: str, **environ: str) -> Surroundings:
@@ -44,6 +45,16 @@ class ScriptedCommand:
         if isinstance(outcome, StoreIo):
             raise outcome
         return outcome
+
+
+def fetch_from(source: Sessions, entry: InboxEntry, mark: SessionMark | None = None) -> Result[History, Error]:
+    """What the sessions of a harness tell of the one in an entry."""
+    how = entry.retrieval
+    path = how.session_path if isinstance(how, SessionFile) else None
+    fetched: Result[History, Error] = as_result(source.history)(
+        session_id_of(entry) or "", path, entry.context.cwd, mark
+    )
+    return fetched
 
 
 class Talk:
@@ -75,7 +86,7 @@ class Talk:
 
     @classmethod
     def fetched(cls, path: Path, session_id: str, mark: SessionMark | None = None) -> Result[History, Error]:
-        return cls.source(TranscriptRoots((str(path.parent),))).fetch(cls.entry_at(path, session_id), mark)
+        return fetch_from(cls.source(TranscriptRoots((str(path.parent),))), cls.entry_at(path, session_id), mark)
 
     def history(self, mark: SessionMark | None = None) -> History:
         history: History = self.fetched(self.write(), self.session_id, mark).unwrap()

@@ -18,7 +18,7 @@ from agent_memory.session.history import History, Role
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START
 from agent_memory.session.queue import Context
 from aider_chats import AIDER_STARTED, AiderChat, aider_entry, aider_failure, aider_history
-from harness_surroundings import mark_after, surroundings, told
+from harness_surroundings import fetch_from, mark_after, surroundings, told
 
 
 def a_chat() -> AiderChat:
@@ -231,31 +231,31 @@ def test_it_is_found_at_the_top_of_the_sessions_work_tree(tmp_path: Path) -> Non
     a_chat().write(tmp_path / "lamp")
     (tmp_path / "lamp" / "src").mkdir()
     entry = evolve(aider_entry(None), context=Context(cwd=str(tmp_path / "lamp" / "src")))
-    match AiderChats(surroundings(tmp_path)).fetch(entry, None):
+    match fetch_from(AiderChats(surroundings(tmp_path)), entry):
         case Success(History() as history):
             assert told(history) == SAID
         case other:
             raise AssertionError(other)
-    assert isinstance(AiderChats(surroundings(tmp_path)).fetch(aider_entry(None), None).failure(), HistoryUnavailable)
+    assert isinstance(fetch_from(AiderChats(surroundings(tmp_path)), aider_entry(None)).failure(), HistoryUnavailable)
 
 
 def test_only_a_file_of_aiders_name_is_read_unless_its_directory_is_a_root_p27(tmp_path: Path) -> None:
     path = a_chat().write(tmp_path / "lamp", "notes.md")
     entry = aider_entry(path)
-    assert isinstance(AiderChats(surroundings(tmp_path)).fetch(entry, None).failure(), TranscriptRefused)
-    assert isinstance(AiderChats(surroundings(tmp_path, str(tmp_path / "lamp"))).fetch(entry, None), Success)
+    assert isinstance(fetch_from(AiderChats(surroundings(tmp_path)), entry).failure(), TranscriptRefused)
+    assert isinstance(fetch_from(AiderChats(surroundings(tmp_path, str(tmp_path / "lamp"))), entry), Success)
     named = AiderChats(surroundings("/", AIDER_CHAT_HISTORY_FILE=str(path)))
-    assert isinstance(named.fetch(entry, None), Success)
-    assert isinstance(named.fetch(aider_entry(None), None), Success)
+    assert isinstance(fetch_from(named, entry), Success)
+    assert isinstance(fetch_from(named, aider_entry(None)), Success)
 
 
 def test_a_link_or_a_file_outside_the_home_is_refused_p27(tmp_path: Path) -> None:
     path = a_chat().write(tmp_path / "elsewhere")
     chats = AiderChats(surroundings(tmp_path / "home"))
-    assert isinstance(chats.fetch(aider_entry(path), None).failure(), TranscriptRefused)
+    assert isinstance(fetch_from(chats, aider_entry(path)).failure(), TranscriptRefused)
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / CHAT_FILE).symlink_to(path)
-    assert isinstance(chats.fetch(aider_entry(tmp_path / "home" / CHAT_FILE), None).failure(), TranscriptRefused)
+    assert isinstance(fetch_from(chats, aider_entry(tmp_path / "home" / CHAT_FILE)).failure(), TranscriptRefused)
     with pytest.raises(TranscriptRefused):
         chats.runs(str(path))
 
@@ -265,7 +265,7 @@ def test_marks_lose_and_double_nothing_after_any_write(tmp_path: Path) -> None:
     path = chat.write(tmp_path)
     for at in chat.ends:
         path.write_text(chat.text[:at])
-        found = AiderChats(surroundings(tmp_path)).fetch(aider_entry(path), None)
+        found = fetch_from(AiderChats(surroundings(tmp_path)), aider_entry(path))
         turns = found.unwrap().turns if isinstance(found, Success) else ()
         path.write_text(chat.text)
         second = aider_history(path, mark_after(found.unwrap()) if turns else None)

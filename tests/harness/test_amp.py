@@ -15,7 +15,7 @@ from agent_memory.harness.amp import AmpThreads, run_amp, thread_history
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, ToolCall
 from agent_memory.session.queue import AmpThread, InboxEntry
-from harness_surroundings import ScriptedCommand, finished
+from harness_surroundings import ScriptedCommand, fetch_from, finished
 
 THREAD = "T-0198c1aa-2f3e-7000-8a11-3c5d7e9f0b21"
 EXPORT = (Path(__file__).parents[1] / "fixtures" / "amp" / "export-v150.json").read_bytes()
@@ -31,12 +31,12 @@ def entry(thread_id: str = THREAD) -> InboxEntry:
 
 
 def fetched(amp: ScriptedAmp) -> History:
-    history: History = amp.threads().fetch(entry(), None).unwrap()
+    history: History = fetch_from(amp.threads(), entry()).unwrap()
     return history
 
 
 def refused(amp: ScriptedAmp, thread_id: str = THREAD) -> Error:
-    error: Error = amp.threads().fetch(entry(thread_id), None).failure()
+    error: Error = fetch_from(amp.threads(), entry(thread_id)).failure()
     return error
 
 

@@ -14,7 +14,7 @@ from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.session.history import Role, ToolCall
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
 from codex_rollouts import STARTED_MS, THREAD, Rollout
-from harness_surroundings import surroundings, told
+from harness_surroundings import fetch_from, surroundings, told
 
 ROOT = "019c5a00-0000-7222-8333-444455556666"
 BEFORE_FORK = "019c5900-0000-7222-8333-444455556666"
@@ -229,7 +229,7 @@ class TestSubAgents:
         day = tmp_path / "2026" / "02" / "13"
         root.write(day)
         entry = Rollout.entry_at(sub_agent.write(day), ROOT)
-        history = CodexSessions(TranscriptRoots((str(tmp_path),))).fetch(entry, None).unwrap()
+        history = fetch_from(CodexSessions(TranscriptRoots((str(tmp_path),))), entry).unwrap()
         assert told(history) == ["user: Which port?"]
         assert not history.automated
 
@@ -335,9 +335,9 @@ class TestPlaces:
         rollout.user("Hello.")
         for directory in ("sessions/2026/02/13", "archived_sessions"):
             path = rollout.write(home / ".codex" / directory)
-            assert told(source.fetch(entry, None).unwrap()) == ["user: Hello."]
+            assert told(fetch_from(source, entry).unwrap()) == ["user: Hello."]
             path.unlink()
-        assert isinstance(source.fetch(entry, None).failure(), HistoryUnavailable)
+        assert isinstance(fetch_from(source, entry).failure(), HistoryUnavailable)
 
 
 def test_what_the_person_writes_beside_a_choice_is_a_paragraph_of_its_own(rollout: Rollout) -> None:

@@ -11,7 +11,7 @@ from agent_memory.harness.copilot import CopilotSessions
 from agent_memory.session.history import Role
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
 from copilot_sessions import COPILOT_SESSION, CopilotEvents
-from harness_surroundings import surroundings, told
+from harness_surroundings import fetch_from, surroundings, told
 
 
 def a_session() -> CopilotEvents:
@@ -106,7 +106,7 @@ def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
     assert source.path_of(COPILOT_SESSION) == str(state / f"{COPILOT_SESSION}.jsonl")
     own = a_session().write(tmp_path / "own" / "session-state")
     assert source.path_of(COPILOT_SESSION) == str(own)
-    assert told(source.fetch(CopilotEvents.entry_at(None, COPILOT_SESSION), None).unwrap()) == SAID
+    assert told(fetch_from(source, CopilotEvents.entry_at(None, COPILOT_SESSION)).unwrap()) == SAID
 
 
 def test_unknown_events_are_skipped_and_counted() -> None:

@@ -29,7 +29,7 @@ from cursor_conversations import (
 )
 from databases import make_database
 from faults import failing_on
-from harness_surroundings import mark_after, told
+from harness_surroundings import fetch_from, mark_after, told
 
 
 def entry(path: Path | None = None, session_id: str = SESSION) -> InboxEntry:
@@ -40,12 +40,12 @@ def fetched(
     root: Path, mark: SessionMark | None = None, path: Path | None = None, session_id: str = SESSION
 ) -> History:
     source = CursorSessions(TranscriptRoots((str(root),)))
-    history: History = source.fetch(entry(path, session_id), mark).unwrap()
+    history: History = fetch_from(source, entry(path, session_id), mark).unwrap()
     return history
 
 
 def refused(root: Path, path: Path | None = None, session_id: str = SESSION) -> Error:
-    error: Error = CursorSessions(TranscriptRoots((str(root),))).fetch(entry(path, session_id), None).failure()
+    error: Error = fetch_from(CursorSessions(TranscriptRoots((str(root),))), entry(path, session_id)).failure()
     return error
 
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from attrs import evolve
@@ -23,19 +21,10 @@ import goose_sessions as goose
 import nine_harnesses as nine
 import opencode_sessions as opencode
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from agent_memory.harness import FileSnapshots, Histories, turn_builder
+from agent_memory.harness import Histories, Surroundings, turn_builder
 from agent_memory.harness.aider import CHAT_FILE, AiderChats
-from agent_memory.harness.claude_code import ClaudeCodeSessions
-from agent_memory.harness.codex import CodexSessions
-from agent_memory.harness.copilot import CopilotSessions
-from agent_memory.harness.cursor_store import CursorSessions
-from agent_memory.harness.gemini import GeminiSessions
-from agent_memory.harness.goose import DATABASE, GooseSessions
-from agent_memory.harness.opencode import OpencodeSessions
-from agent_memory.harness.pi import PiSessions
-from agent_memory.harness.transcripts import TranscriptRoots
+from agent_memory.harness.goose import DATABASE
 from agent_memory.note.note import Harness
-from agent_memory.ports import HistorySource
 from agent_memory.session.history import History, Role, SessionMark
 from agent_memory.session.own_marks import (
     CONTEXT_END,
@@ -49,8 +38,6 @@ from agent_memory.session.queue import (
     Context,
     FileSnapshot,
     InboxEntry,
-    SessionFile,
-    SessionMethod,
     retrieval_of,
 )
 from agent_memory.session.turns import TOOL_TEXT_CHARS, document_turns
@@ -295,38 +282,30 @@ def test_a_transcript_outside_the_known_directories_is_refused_p27(home: Path, t
     assert harness == "opencode" or isinstance(found.failure(), TranscriptRefused)
 
 
-def _stores(directory: Path) -> dict[str, tuple[Path, HistorySource, InboxEntry]]:
-    """The sessions that are kept in databases, with what reads them."""
-    roots = TranscriptRoots((str(directory),))
-    return {
-        "goose": (
-            goose.sample().write(directory),
-            GooseSessions(roots),
-            InboxEntry(0, Harness.GOOSE, SessionFile("goose-session", goose.SESSION)),
-        ),
-        "opencode": (
-            opencode.sample().write_rows(directory),
-            OpencodeSessions(roots),
-            InboxEntry(0, Harness.OPENCODE, SessionFile("opencode-session", opencode.SESSION)),
-        ),
-        "cursor": (
-            cursor.sample_composer().write(directory),
-            CursorSessions(roots),
-            InboxEntry(0, Harness.CURSOR, SessionFile("cursor-session", cursor.SESSION)),
-        ),
-    }
+@pytest.mark.parametrize(
+    ("harness", "write"),
+    [
+        (Harness.GOOSE, goose.sample().write),
+        (Harness.OPENCODE, opencode.sample().write_rows),
+        (Harness.CURSOR, cursor.sample_composer().write),
+    ],
+)
+def test_a_database_cut_or_overwritten_anywhere_is_an_error_or_what_is_left_p6(
+    tmp_path: Path, harness: Harness, write: Callable[[Path], Path]
+) -> None:
+    ids = {Harness.GOOSE: goose.SESSION, Harness.OPENCODE: opencode.SESSION, Harness.CURSOR: cursor.SESSION}
+    path = write(tmp_path)
 
+    def fetch() -> Result[History, Error]:
+        return Histories(surroundings(tmp_path, str(tmp_path))).fetch(session_entry(harness, ids[harness]), None)
 
-@pytest.mark.parametrize("name", ["goose", "opencode", "cursor"])
-def test_a_database_cut_or_overwritten_anywhere_is_an_error_or_what_is_left_p6(tmp_path: Path, name: str) -> None:
-    path, source, entry = _stores(tmp_path)[name]
-    whole = {turn.text for turn in source.fetch(entry, None).unwrap().turns}
+    whole = {turn.text for turn in fetch().unwrap().turns}
     data = path.read_bytes()
     outcomes = set()
     for at in range(0, len(data), len(data) // 40):
         for broken in (data[:at], data[:at] + b"\xa5" * 60 + data[at + 60 :]):
             path.write_bytes(broken)
-            found = source.fetch(entry, None)
+            found = fetch()
             if isinstance(found, Failure):
                 outcomes.add(type(found.failure()))
             else:
@@ -339,48 +318,36 @@ def test_a_database_cut_or_overwritten_anywhere_is_an_error_or_what_is_left_p6(t
 # -- directories that cannot be listed (P6) ----------------------------------------------------------------------------
 
 
-SOURCES: dict[SessionMethod, Callable[[TranscriptRoots], HistorySource]] = {
-    "claude-code-session": ClaudeCodeSessions, "codex-session": CodexSessions, "copilot-session": CopilotSessions,
-    "cursor-session": CursorSessions, "gemini-session": GeminiSessions, "goose-session": GooseSessions,
-    "opencode-session": OpencodeSessions, "pi-session": PiSessions,
-}  # fmt: skip
+IN_ROOTS = [each for each in map(Harness, NINE) if each is not Harness.AMP]
 
 
-@pytest.fixture
-def roots(tmp_path: Path) -> TranscriptRoots:
-    root = tmp_path / "sessions"
-    (root / "lamp").mkdir(parents=True)
-    return TranscriptRoots((str(root),))
+def session_entry(harness: Harness, session_id: str, path: str | None = None, cwd: str | None = None) -> InboxEntry:
+    retrieval = retrieval_of(harness, session_id, path)
+    assert retrieval is not None
+    return InboxEntry(0, harness, retrieval, Context(cwd=cwd))
 
 
-def unlisted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: Any) -> Any:
-        raise PermissionError(errno.EACCES, "Permission denied", path)
-
-    monkeypatch.setattr(os, "scandir", refuse)
-    monkeypatch.setattr(os, "listdir", refuse)
-
-
-def reason(source: HistorySource, entry: InboxEntry) -> str:
-    error = source.fetch(entry, None).failure()
+def reason(given: Surroundings, entry: InboxEntry) -> str:
+    error = Histories(given).fetch(entry, None).failure()
     assert isinstance(error, HistoryUnavailable)
     return error.reason
 
 
-@pytest.mark.parametrize("method", [method for method in SOURCES if method != "goose-session"])  # it lists nothing
-def test_it_is_told_p6(roots: TranscriptRoots, method: SessionMethod, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, entry = SOURCES[method](roots), InboxEntry(0, Harness.MANUAL, SessionFile(method, "ses_1"))
-    assert "cannot be searched" not in reason(source, entry)  # the control: it is not there
-    unlisted(monkeypatch)
-    assert "cannot be searched: Permission denied" in reason(source, entry)
+@pytest.mark.parametrize("harness", [each for each in IN_ROOTS if each is not Harness.GOOSE])  # it lists nothing
+def test_a_directory_that_cannot_be_listed_is_told_p6(tmp_path: Path, harness: Harness) -> None:
+    (tmp_path / "sessions" / "lamp").mkdir(parents=True)
+    given, entry = surroundings(tmp_path, f"{tmp_path}/sessions"), session_entry(harness, "ses_1")
+    assert "cannot be searched" not in reason(given, entry)  # the control: it is not there
+    with failing_on("/sessions", "listdir"):
+        assert "cannot be searched: Input/output error" in reason(given, entry)
 
 
-@pytest.mark.parametrize("method", [method for method in SOURCES if method != "opencode-session"])
-def test_nor_is_a_file_that_cannot_be_looked_at_p6(roots: TranscriptRoots, method: SessionMethod) -> None:
-    entry = InboxEntry(0, Harness.MANUAL, SessionFile(method, "s-1", f"{roots.roots[0]}/gone/s-1.jsonl"))
-    assert "Input/output error" not in reason(SOURCES[method](roots), entry)
-    with failing_on(DATABASE if method == "goose-session" else "gone/s-1.jsonl", "lstat"):
-        assert "cannot be searched: Input/output error" in reason(SOURCES[method](roots), entry)
+@pytest.mark.parametrize("harness", [each for each in IN_ROOTS if each is not Harness.OPENCODE])
+def test_nor_is_a_file_that_cannot_be_looked_at_p6(tmp_path: Path, harness: Harness) -> None:
+    given, entry = surroundings(tmp_path, str(tmp_path)), session_entry(harness, "s-1", f"{tmp_path}/gone/s-1.jsonl")
+    assert "Input/output error" not in reason(given, entry)
+    with failing_on(DATABASE if harness is Harness.GOOSE else "gone/s-1.jsonl", "lstat"):
+        assert "cannot be searched: Input/output error" in reason(given, entry)
 
 
 def test_nor_is_the_chat_of_a_directory_above_it_taken_for_it_p6(home: Path) -> None:
@@ -391,8 +358,7 @@ def test_nor_is_the_chat_of_a_directory_above_it_taken_for_it_p6(home: Path) -> 
     chats = AiderChats(given)
     assert chats.above(str(inner)) == str(inner.parent / CHAT_FILE)
     with failing_on(f"inner/{CHAT_FILE}", "lstat"):
-        entry = InboxEntry(0, Harness.AIDER, SessionFile("aider-session", "s-1"), Context(cwd=str(inner)))
-        assert "Input/output error" in reason(chats, entry)
+        assert "Input/output error" in reason(given, session_entry(Harness.AIDER, "s-1", cwd=str(inner)))
         found = list(chats.find(None))
     assert [each.failure().code for each in found] == ["store-io"]
 
@@ -405,13 +371,13 @@ PATH = "inbox/snapshots/notes.md"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    (tmp_path / "inbox" / "snapshots").mkdir(parents=True)
-    return tmp_path
+    (tmp_path / "m" / "inbox" / "snapshots").mkdir(parents=True)
+    return tmp_path / "m"
 
 
 def fetch(store: Path, path: str = PATH) -> History | Error:
     entry = InboxEntry(7, Harness.MANUAL, FileSnapshot(path))
-    result = FileSnapshots(store).fetch(entry, None)
+    result = Histories(surroundings(store.parent)).fetch(entry, None)
     return result.value_or(None) or result.failure()
 
 
@@ -446,16 +412,13 @@ def test_sections_are_bounded_and_hold_every_word(lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EMFILE])
-def test_a_failing_disk_does_not_ruin_a_snapshot_p5_p6(tmp_path: Path, number: int) -> None:
-    (tmp_path / "inbox" / "snapshots").mkdir(parents=True)
-    (tmp_path / "inbox" / "snapshots" / "notes.md").write_text("# Ports")
-    source = FileSnapshots(tmp_path)
-    entry = InboxEntry(0, Harness.MANUAL, FileSnapshot("inbox/snapshots/notes.md"))
+def test_a_failing_disk_does_not_ruin_a_snapshot_p5_p6(store: Path, number: int) -> None:
+    (store / PATH).write_text("# Ports")
     failures = []
     for _, failing in each_failure(number):
         with failing:
-            found = source.fetch(entry, None)
-        if isinstance(found, Failure):
-            failures.append(type(found.failure()))
+            found = fetch(store)
+        if not isinstance(found, History):
+            failures.append(type(found))
     assert failures
     assert set(failures) == {HistoryUnavailable}

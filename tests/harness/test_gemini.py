@@ -14,7 +14,7 @@ from agent_memory.harness.gemini import GeminiSessions
 from agent_memory.session.history import History, Role, ToolCall
 from agent_memory.session.queue import Context
 from gemini_chats import CHAT, STARTED_MS, Chat, tool
-from harness_surroundings import mark_after, numbers, surroundings, told
+from harness_surroundings import fetch_from, mark_after, numbers, surroundings, told
 
 
 @pytest.fixture
@@ -165,15 +165,15 @@ class TestPlaces:
         other = Chat(CHAT[:8] + "-another")
         other.user("Another.")
         other.write(self.chats(home, "lamp"))
-        assert isinstance(source.fetch(Chat.entry_at(None, CHAT), None).failure(), HistoryUnavailable)
+        assert isinstance(fetch_from(source, Chat.entry_at(None, CHAT)).failure(), HistoryUnavailable)
         chat = Chat()
         chat.user("Hello.")
         for directory in (self.chats(home, "harbour"), home / ".gemini" / "tmp" / "harbour" / "chats" / "parent"):
             path = chat.write(directory, "" if directory.name == "chats" else f"{CHAT}.jsonl")
-            assert told(source.fetch(Chat.entry_at(None, CHAT), None).unwrap()) == ["user: Hello."]
+            assert told(fetch_from(source, Chat.entry_at(None, CHAT)).unwrap()) == ["user: Hello."]
             path.unlink()
         chat.write_document(home / ".gemini" / "tmp" / "harbour" / "chats")
-        assert told(source.fetch(Chat.entry_at(None, CHAT), None).unwrap()) == ["user: Hello."]
+        assert told(fetch_from(source, Chat.entry_at(None, CHAT)).unwrap()) == ["user: Hello."]
 
     def test_only_what_is_directly_among_the_chats_is_a_persons(self, home: Path) -> None:
         chat = Chat()
@@ -191,20 +191,20 @@ class TestPlaces:
         chat.user("Hello.")
         by_slug, by_hash = "harbour", sha256(b"/srv/lamp").hexdigest()
         of_home = chat.write(self.chats(home, sha256(str(home).encode()).hexdigest()))
-        assert source.fetch(Chat.entry_at(of_home, CHAT), None).unwrap().cwd == str(home)
+        assert fetch_from(source, Chat.entry_at(of_home, CHAT)).unwrap().cwd == str(home)
         projects = {"projects": {"/srv/harbour": by_slug, "/srv/lamp": "lamp"}}
         unknown = str(home / ".gemini" / "tmp" / by_hash)
         for project, cwd, before in ((by_slug, "/srv/harbour", None), (by_hash, "/srv/lamp", unknown)):
             path = chat.write(self.chats(home, project))
-            assert source.fetch(Chat.entry_at(path, CHAT), None).unwrap().cwd == before
+            assert fetch_from(source, Chat.entry_at(path, CHAT)).unwrap().cwd == before
             (home / ".gemini" / "projects.json").write_text(json.dumps(projects))
-            assert source.fetch(Chat.entry_at(path, CHAT), None).unwrap().cwd == cwd
+            assert fetch_from(source, Chat.entry_at(path, CHAT)).unwrap().cwd == cwd
             (path.parent.parent / ".project_root").write_text("/srv/moved\n")
-            assert source.fetch(Chat.entry_at(path, CHAT), None).unwrap().cwd == "/srv/moved"
+            assert fetch_from(source, Chat.entry_at(path, CHAT)).unwrap().cwd == "/srv/moved"
             (home / ".gemini" / "projects.json").unlink()
         entry = Chat.entry_at(chat.write(self.chats(home, sha256(b"/srv/quay").hexdigest())), CHAT)
         told = (evolve(entry, context=Context(cwd=cwd)) for cwd in ("/srv/quay", "/srv/elsewhere"))
-        by_hook, of_another = (source.fetch(each, None).unwrap().cwd for each in told)
+        by_hook, of_another = (fetch_from(source, each).unwrap().cwd for each in told)
         assert (by_hook, ".gemini/tmp/" in (of_another or "")) == ("/srv/quay", True)
 
 

@@ -10,7 +10,7 @@ from agent_memory.errors import HistoryUnavailable
 from agent_memory.harness.pi import PiSessions
 from agent_memory.session.history import Role, ToolCall
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
-from harness_surroundings import mark_after, numbers, surroundings, told
+from harness_surroundings import fetch_from, mark_after, numbers, surroundings, told
 from pi_sessions import PI, STARTED_MS, Branching, tool_call
 
 
@@ -157,6 +157,6 @@ class TestPlaces:
         talk = Branching()
         talk.user("Hello.")
         source = PiSessions.at(surroundings(home, **environ))
-        assert isinstance(source.fetch(Branching.entry_at(None, PI), None).failure(), HistoryUnavailable)
+        assert isinstance(fetch_from(source, Branching.entry_at(None, PI)).failure(), HistoryUnavailable)
         talk.write(home / directory)
-        assert told(source.fetch(Branching.entry_at(None, PI), None).unwrap()) == ["user: Hello."]
+        assert told(fetch_from(source, Branching.entry_at(None, PI)).unwrap()) == ["user: Hello."]

@@ -8,7 +8,7 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, HistoryUnavailable
-from agent_memory.harness import InlineNotes
+from agent_memory.harness import note_history
 from agent_memory.session.history import History, Role, SessionMark
 from agent_memory.session.queue import FileSnapshot, InboxEntry, InlineNote, session_id_of
 from agent_memory.session.turns import last_time, turns_after
@@ -28,7 +28,7 @@ class DictHistories:
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
         """The turns after the mark; HistoryUnavailable for what was never put."""
         if isinstance(entry.retrieval, InlineNote):
-            return InlineNotes().fetch(entry, mark)
+            return Success(note_history(entry, entry.retrieval))
         key = entry.retrieval.path if isinstance(entry.retrieval, FileSnapshot) else session_id_of(entry) or ""
         held = self._held.get(key)
         if held is None:

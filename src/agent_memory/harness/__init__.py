@@ -13,13 +13,12 @@ from hashlib import sha256
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from attrs import define, evolve, field, frozen
-from returns.result import Result
+from attrs import evolve, frozen
 
 from agent_memory.capture.repository import work_tree_above
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, PathRefused, StoreIo
+from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, PathRefused, StoreIo
 from agent_memory.files.durable import read_loosely
 from agent_memory.files.lines import MAX_LINE_BYTES
 from agent_memory.files.paths import files_below, path_in, read_image, real_root
@@ -31,13 +30,18 @@ from agent_memory.results import as_result
 from agent_memory.session.found_session import FoundSession
 from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.own_marks import is_own_prompt
-from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote, retrieval_of
+from agent_memory.session.queue import (
+    SNAPSHOTS,
+    AmpThread,
+    FileSnapshot,
+    InboxEntry,
+    InlineNote,
+    SessionFile,
+    retrieval_of,
+)
 from agent_memory.session.turns import USER_TEXT_CHARS, as_many_as_fit, document_turns, excerpt, turns_after
 from agent_memory.text.markdown import first_heading
 from agent_memory.text.plain_text import clean_text
-
-if TYPE_CHECKING:
-    from agent_memory.harness.amp import AmpThreads
 
 _SESSIONS: Mapping[Harness, tuple[str, str]] = {
     Harness.CLAUDE_CODE: ("claude_code", "ClaudeCodeSessions"),
@@ -56,27 +60,31 @@ _UNWATCHED = (Harness.AMP, Harness.GOOSE, Harness.OPENCODE)
 """They keep sessions behind a network or in a database, which is not asked every two seconds while its owner works."""
 
 
-def _sessions_of(harness: Harness) -> type[Sessions | AmpThreads]:
+def _sessions_of(harness: Harness) -> type[Sessions]:
     module, name = _SESSIONS[harness]
-    return cast("type[Sessions | AmpThreads]", getattr(import_module(f"{__name__}.{module}"), name))
+    return cast("type[Sessions]", getattr(import_module(f"{__name__}.{module}"), name))
 
 
-@define
+@frozen
 class Histories:
     """`HistorySource` of whatever may be in the inbox: the session of any harness, a file, a note."""
 
     given: Surroundings
-    _sources: dict[str, HistorySource] = field(init=False)
 
-    def __attrs_post_init__(self) -> None:
-        self._sources = {"file": FileSnapshots(self.given.root), "inline": InlineNotes()}
-
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
-        method = entry.retrieval.method
-        if method not in self._sources:
-            self._sources[method] = _sessions_of(entry.harness).at(self.given)
-        fetched = self._sources[method].fetch(entry, mark)
-        return fetched.map(lambda history: without_commands(history, self.given.home))
+    @as_result
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
+        match entry.retrieval:
+            case InlineNote() as note:
+                return note_history(entry, note)
+            case FileSnapshot(path):
+                return snapshot_history(self.given.root, entry, path, mark)
+            case SessionFile(session_id=session_id, session_path=path):
+                named = path
+            case AmpThread(session_id):
+                named = None
+        sessions = _sessions_of(entry.harness).at(self.given)
+        history = sessions.history(session_id, named, entry.context.cwd, mark)
+        return without_commands(history, self.given.home)
 
 
 def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
@@ -93,8 +101,7 @@ def watched_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
 
 def recorded_roots(given: Surroundings) -> tuple[str, ...]:
     """Directories of transcripts that only the variables name, for processes that do not have them."""
-    all_sessions = list(map(_sessions_of, _SESSIONS))
-    own = [each for each in all_sessions if issubclass(each, Sessions) and hasattr(each, "below")]
+    own = [each for each in map(_sessions_of, _SESSIONS) if hasattr(each, "below")]
 
     def roots(given: Surroundings) -> tuple[str, ...]:
         return given.roots(*(path for each in own for path in each.directories(given))).roots
@@ -200,21 +207,14 @@ def _commands(history: History, home: str) -> Iterator[tuple[re.Pattern[str], bo
 # -- what no harness keeps: notes in the inbox entry itself (`inline`), and copies that capture made (`file`) ---------
 
 
-class InlineNotes:
-    """The source of notes that are in the entry: there is nothing to fetch, so that nothing can fail."""
-
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """Returns one turn with the note: the person's if they wrote it at a terminal, else the agent's. Its session
-        id is made from the note, since the thread that it names has a mark of its own."""
-        note = entry.retrieval
-        if not isinstance(note, InlineNote):
-            raise TypeError(f"{note.method} is no inline note")
-        text = excerpt(f"{note.title}\n\n{note.body}", USER_TEXT_CHARS)
-        note_id = f"note-{get.digest(str(entry.at_ms), note.title, note.body)}"
-        role = Role.USER if entry.harness is Harness.MANUAL else Role.AGENT
-        turn = Turn(1, role, clean_text(text.text), note_id, entry.at_ms, clipped_chars=text.clipped_chars)
-        return _history(entry, note_id, (turn,), note.title)
+def note_history(entry: InboxEntry, note: InlineNote) -> History:
+    """Returns one turn with the note: the person's if they wrote it at a terminal, else the agent's. Its session id is
+    made from the note, since the thread that it names has a mark of its own."""
+    text = excerpt(f"{note.title}\n\n{note.body}", USER_TEXT_CHARS)
+    note_id = f"note-{get.digest(str(entry.at_ms), note.title, note.body)}"
+    role = Role.USER if entry.harness is Harness.MANUAL else Role.AGENT
+    turn = Turn(1, role, clean_text(text.text), note_id, entry.at_ms, clipped_chars=text.clipped_chars)
+    return _history(entry, note_id, (turn,), note.title)
 
 
 def _history(entry: InboxEntry, session_id: str, turns: tuple[Turn, ...], title: str | None) -> History:
@@ -222,43 +222,34 @@ def _history(entry: InboxEntry, session_id: str, turns: tuple[Turn, ...], title:
     return History(harness, session_id, turns, title, cwd, branch=branch, started_at_ms=at_ms, ended_at_ms=at_ms)
 
 
-@frozen
-class FileSnapshots:
-    """Reads the snapshots of a root and nothing else in it (P21, P27). HistoryUnreadable: gone, empty, no text, no
-    regular file, over 16 MiB. HistoryUnavailable: a failing read."""
-
-    root: Path
-
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """Returns the document's sections as tool turns; its session id is made from its content."""
-        if not isinstance(entry.retrieval, FileSnapshot):
-            raise TypeError(f"{entry.retrieval.method} is no snapshot of a file")
-        path = entry.retrieval.path
-        if os.path.dirname(path) != SNAPSHOTS:
-            raise HistoryUnreadable(path, f"only copies in {SNAPSHOTS}/ are read")
-        try:
-            image = read_image(path_in(real_root(self.root), path), MAX_LINE_BYTES)
-        except PathRefused as error:
-            raise HistoryUnreadable(path, error.reason) from None
-        except StoreIo as error:
-            raise HistoryUnavailable(path, f"it cannot be read: {error.reason}") from None
-        if image is None:
-            raise HistoryUnreadable(path, "the snapshot is gone")
-        if image.links > 1:
-            raise HistoryUnreadable(path, "it is another file's hard link, and no copy of its own")
-        data = image.data
-        if b"\0" in data[:8_192]:
-            raise HistoryUnreadable(path, "it is not a text file")
-        text = data.decode("utf-8-sig", "replace")
-        turns = document_turns(text, "file")
-        if not turns:
-            raise HistoryUnreadable(path, "it is empty")
-        new = turns_after(turns, mark)
-        kept = as_many_as_fit(new)
-        return evolve(
-            _history(entry, f"file-{sha256(data).hexdigest()[:20]}", kept, first_heading(text)),
-            tools_answered_before=len(new) < len(turns),
-            remaining=len(kept) < len(new),
-            own_call=is_own_prompt(text),
-        )
+def snapshot_history(root: Path, entry: InboxEntry, path: str, mark: SessionMark | None) -> History:
+    """Returns the document's sections as tool turns; its session id is made from its content. Reads the snapshots of a
+    root and nothing else in it (P21, P27). HistoryUnreadable: gone, empty, no text, no regular file, over 16 MiB.
+    HistoryUnavailable: a failing read."""
+    if os.path.dirname(path) != SNAPSHOTS:
+        raise HistoryUnreadable(path, f"only copies in {SNAPSHOTS}/ are read")
+    try:
+        image = read_image(path_in(real_root(root), path), MAX_LINE_BYTES)
+    except PathRefused as error:
+        raise HistoryUnreadable(path, error.reason) from None
+    except StoreIo as error:
+        raise HistoryUnavailable(path, f"it cannot be read: {error.reason}") from None
+    if image is None:
+        raise HistoryUnreadable(path, "the snapshot is gone")
+    if image.links > 1:
+        raise HistoryUnreadable(path, "it is another file's hard link, and no copy of its own")
+    data = image.data
+    if b"\0" in data[:8_192]:
+        raise HistoryUnreadable(path, "it is not a text file")
+    text = data.decode("utf-8-sig", "replace")
+    turns = document_turns(text, "file")
+    if not turns:
+        raise HistoryUnreadable(path, "it is empty")
+    new = turns_after(turns, mark)
+    kept = as_many_as_fit(new)
+    return evolve(
+        _history(entry, f"file-{sha256(data).hexdigest()[:20]}", kept, first_heading(text)),
+        tools_answered_before=len(new) < len(turns),
+        remaining=len(kept) < len(new),
+        own_call=is_own_prompt(text),
+    )

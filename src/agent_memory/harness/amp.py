@@ -12,21 +12,19 @@ from functools import partial
 from typing import Self
 from urllib.parse import unquote, urlsplit
 
-from attrs import frozen
 from returns.result import Failure, Success
 
 from agent_memory.agent.child_process import Finished, child_environment, run_child
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.files.lines import MAX_LINE_BYTES
 from agent_memory.harness import any_json as get
-from agent_memory.harness.transcripts import Findings, Surroundings, filled
+from agent_memory.harness.transcripts import Findings, Sessions, Surroundings, filled
 from agent_memory.harness.turn_builder import Session, asked_in
 from agent_memory.note.note import Harness
 from agent_memory.redaction.redact import stored_line
-from agent_memory.results import as_result
 from agent_memory.session.found_session import FoundSession
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import AmpThread, InboxEntry
+from agent_memory.session.queue import AmpThread
 from agent_memory.text.json_shape import is_list, is_object
 
 AMP_VARIABLES = ("AMP_API_KEY", "AMP_URL", "AMP_SETTINGS_FILE")
@@ -51,29 +49,25 @@ def run_amp(environ: Mapping[str, str], argv: Sequence[str]) -> Finished:
     )
 
 
-@frozen
-class AmpThreads:
+class AmpThreads(Sessions):
     """Asks `amp threads export`, which is empty until about seven seconds after the agent's last word.
     HistoryUnavailable: no `amp`, no login, no network, nothing there yet. HistoryUnreadable: an id that is none."""
 
-    run: Callable[[Sequence[str]], Finished]
+    def __init__(self, run: Callable[[Sequence[str]], Finished]) -> None:
+        self.run = run
 
     @classmethod
     def at(cls, given: Surroundings) -> Self:
         return cls(partial(run_amp, given.environ))
 
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        if not isinstance(entry.retrieval, AmpThread):
-            raise TypeError(f"{entry.retrieval.method} is no Amp thread")
-        thread_id = entry.retrieval.thread_id
-        if not _THREAD_ID.fullmatch(thread_id):
-            raise HistoryUnreadable(thread_id, "it is not the id of an Amp thread")
+    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
+        if not _THREAD_ID.fullmatch(session_id):
+            raise HistoryUnreadable(session_id, "it is not the id of an Amp thread")
         try:
-            return thread_history(self._exported(thread_id), thread_id, mark)
+            return thread_history(self._exported(session_id), session_id, mark)
         except StoreIo:
             reason = "the command amp cannot be found or run; install it and log in"
-            raise HistoryUnavailable(thread_id, reason) from None
+            raise HistoryUnavailable(session_id, reason) from None
 
     def _exported(self, thread_id: str) -> get.Json:
         """Returns the thread. HistoryUnavailable, `is_missing` where there may be one in a while."""

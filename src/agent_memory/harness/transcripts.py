@@ -16,16 +16,14 @@ from typing import ClassVar, Self, TypeVar
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.capture.session_event import method_of
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.files.lines import Line, LongLine, objects_in, read_lines
 from agent_memory.files.paths import close_quietly, lies_there, store_io, walk
 from agent_memory.harness.turn_builder import Session
 from agent_memory.note.note import NAMES
-from agent_memory.results import as_result
 from agent_memory.session.found_session import FoundSession
 from agent_memory.session.history import History, SessionMark, transcript_key
-from agent_memory.session.queue import InboxEntry, SessionFile, retrieval_of
+from agent_memory.session.queue import retrieval_of
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,127}", re.ASCII)
 # With O_PATH (Linux) a directory that may be passed through but not listed will do.
@@ -203,9 +201,7 @@ Findings = Iterator[Result[FoundSession, Error]]
 
 
 class Sessions(ABC):
-    """The sessions of one harness: `ports.HistorySource` and `ports.SessionFinder`. `fetch` fails with
-    HistoryUnavailable: no transcript yet, or a failing read. HistoryUnreadable: an unknown format.
-    TranscriptRefused: see `transcript`."""
+    """The sessions of one harness, a `ports.SessionFinder`."""
 
     session: type[Session]
     harness_home: ClassVar[tuple[str, str]]  # the variable that may name the harness's own directory, and the usual one
@@ -222,19 +218,11 @@ class Sessions(ABC):
     def directories(cls, given: Surroundings) -> list[str]:
         return [f"{each}/{name}" for each in given.homes(*cls.harness_home) for name in cls.below]
 
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """Returns the turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        retrieval = entry.retrieval
-        if not isinstance(retrieval, SessionFile) or retrieval.method != method_of(self.session.harness):
-            raise TypeError(f"{retrieval.method} is no session of {self.session.harness}")
-        found: History = self.history(retrieval.session_id, retrieval.session_path, entry.context.cwd, mark)
-        return found
-
     @abstractmethod
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        """Returns what is in the session after the mark; `named` is where the entry says it is, `cwd` where it took
-        place."""
+        """Returns the turns after the mark, at most about 16 MiB of them (`remaining` then); `named` is where the session
+        is said to be, `cwd` where it took place. HistoryUnavailable: no transcript yet, or a failing read.
+        HistoryUnreadable: an unknown format. TranscriptRefused: see `transcript`."""
 
     @abstractmethod
     def find(self, since_ms: int | None) -> Findings:
