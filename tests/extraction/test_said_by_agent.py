@@ -35,6 +35,11 @@ EXPLAINED = (
             "The `git config` of the test only changes its own repository since it names no `--global`.",
             "The `git config` of the test only changes its own repository since it names no `--global`",
         ),
+        (
+            "`make smoke` is skipped because `fcntl` is not available on Windows.",
+            "`make smoke` is skipped because `fcntl` is not available on Windows",
+        ),
+        ("It is done. (This is the plan. `Cart` stays a list since the templates index into it.)", "`Cart` stays a list since the templates index into it"),
         ("O `Cart` é uma lista porque os modelos leem por índice.", "O `Cart` é uma lista porque os modelos leem por índice"),
     ],
 )  # fmt: skip
@@ -125,6 +130,9 @@ def test_what_only_tells_how_the_code_is_makes_no_note() -> None:
         "I didn't request a reviewer because `ana` is the only one who knows `Cart`.",
         "I used `--force-with-lease` instead of `--force` so that nothing of `main` is lost.",
         "The `cart` branch still needs to be merged into `main`.",
+        f"`make smoke` was skipped because `SHOP_KEY` is unavailable.\n\n{MANY_FILES}",
+        f"The threads of `ana` were not answered because that was not explicitly requested.\n\n{MANY_FILES}",
+        f"`shop init` has not been executed in plan mode because it creates branches.\n\n{MANY_FILES}",
         "I left `.cache/` alone since it is untracked.", "Added `Decimal` since the totals are money.",
         # Of this very moment.
         f"Added the table.\n\n{MANY_FILES}\n\n`npm.cmd run build` passes.",

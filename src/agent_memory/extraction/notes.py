@@ -299,6 +299,8 @@ def headline(claim: str, *, with_reason: bool = False) -> str:
     short = "" if is_list else clause(text, TITLE_CHARS)
     short = "" if with_reason and _REASON.search(text) and not _REASON.search(short) else short
     whole = clause(text, LONGEST_TITLE_CHARS) if not short or _SUBORDINATE.match(short) else short
+    if whole.endswith((").", ")")) and whole.count(")") > whole.count("("):
+        whole = whole.rstrip(".").removesuffix(")")  # the last sentence of an aside
     return "" if _BREAKS_OFF.search(whole) else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:。！"))
 
 
