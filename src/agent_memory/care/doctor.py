@@ -64,7 +64,7 @@ from agent_memory.rules.findings import FindingKind
 from agent_memory.rules.similarity import Subject
 from agent_memory.setup.config_files import Effective
 from agent_memory.store.bookkeeping import SESSION_MARK, TagVocabularyFile
-from agent_memory.store.note_files import TOPICS, read_image, understand, understand_again
+from agent_memory.store.note_files import TOPICS, read_image, understand
 from agent_memory.store.store_files import Team
 from agent_memory.text.instants import DAY_MS, HOUR_MS, iso_of
 from agent_memory.text.plain_text import counted, one_line
@@ -92,10 +92,7 @@ def read_note(root: str, path: str, listed: Listed | None = None) -> NoteFile | 
     if image is None:
         return None
     try:
-        if listed is None:
-            stored = understand(path, image.data, image.mtime_ns)
-        else:
-            stored = understand_again(listed, image.data, image.mtime_ns)
+        stored = understand(path, image.data, image.mtime_ns, listed)
     except EntryUnreadable:
         return None
     return NoteFile(path, image.data.decode(), stored)

@@ -31,7 +31,6 @@ from agent_memory.note.note import (
     Meta,
     StoredEntry,
     TierList,
-    UnreadableFile,
     folded_ids,
 )
 from agent_memory.note.note_format import file_name_of, folded_name, id_in_name, render_note
@@ -57,6 +56,7 @@ from agent_memory.store.note_files import (
     read_image,
     render_tiers,
     tiers_in,
+    trouble_with,
     understand,
 )
 from agent_memory.store.store_database import FollowedFiles, version_ms
@@ -194,7 +194,7 @@ class Draft:
         )
 
     def archived(self, id: str) -> Listed | None:
-        """Returns the newest archived file of the id, as `read(id, archived=True)` does."""
+        """Returns the retired note of the id, or of one that is not live the newest version."""
         listing = self._archive_listing()
         found = self._archived[id] if id in self._archived else listing.by_id.get(id)
         trouble = next((each.io_error for each in listing.unreadable if each.io_error is not None), None)
@@ -204,12 +204,7 @@ class Draft:
 
     def missing(self, id: str) -> Error:
         """Returns why there is no live note with this id. "Not found" only if every file could be read (P6)."""
-        for file in self._listing.unreadable:
-            if file.io_error is not None:
-                return file.io_error
-            if _named_id(file) == id:
-                return EntryUnreadable(file.path, file.problems)
-        return EntryNotFound(id, self.archived(id) is not None)
+        return trouble_with(id, self._listing.unreadable) or EntryNotFound(id, self.archived(id) is not None)
 
     def owner(self, id: str) -> str | None:
         """Returns the path of a note (live, by alias, or archived) that uses the id, ignoring case; None if it is free.
@@ -222,7 +217,7 @@ class Draft:
             if archived is not None and archived_id.casefold() == wanted:
                 return archived.path
         for file in (*self._listing.unreadable, *archive.unreadable):
-            if wanted in (_named_id(file).casefold(), file.path.split("/")[1].casefold()):
+            if wanted in ((id_in_name(file.path) or "").casefold(), file.path.split("/")[1].casefold()):
                 if file.io_error is not None:
                     raise file.io_error
                 return file.path
@@ -231,10 +226,6 @@ class Draft:
     def _note(self, listed: Listed) -> None:
         for folded in folded_ids(listed):
             self._bearers[folded].add(listed.meta.id)
-
-
-def _named_id(file: UnreadableFile) -> str:
-    return id_in_name(file.path) or ""
 
 
 _FOOTPRINT = re.compile(r"footprint-(\d{1,9})\.json", re.ASCII)

@@ -7,17 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, repeat
 
-from attrs import evolve
-
-from agent_memory.errors import PathRefused, StoreIo
+from agent_memory.errors import EntryUnreadable, PathRefused, StoreIo
 from agent_memory.note.note import Relation, StoredEntry
-from agent_memory.note.note_format import parse_listed, render_listed
+from agent_memory.note.note_format import render_listed
 from agent_memory.note.terms import FieldTerms, note_terms
-from agent_memory.store.note_files import ARCHIVE, ReadFile, entry_or_none, read_image, standing
+from agent_memory.store.note_files import ARCHIVE, ReadFile, read_stored, standing
 from agent_memory.text.markdown import find_links
 
 _MOST_MS = (1 << 63) - 1
-_TRUST = ("status", "origin", "promoted_by", "withheld", "pinned", "updated_at_ms")
 _NOTE_TABLES = ("notes", "names", "places", "vectors")
 
 
@@ -36,30 +33,29 @@ class Batch:
     def put(self, some: Sequence[ReadFile]) -> None:
         execute = self._connection.execute
         for each in some:
-            sql = "SELECT hash, number, id, archived, listed, facts FROM files WHERE path = ?"
+            sql = "SELECT hash, number, id, archived FROM files WHERE path = ?"
             known = execute(sql, (each.path,)).fetchone()
             if known is not None and known[0] == each.hash and each.hash is not None:  # unchanged contents
                 listed = _row_of(each.stored) if each.stored is not None else None
                 execute("UPDATE files SET look = ?, listed = ? WHERE path = ?", (each.look, listed, each.path))
                 continue
             if known is not None:
-                _, number, id, archived, *_ = known
+                _, number, id, archived = known
                 execute("DELETE FROM files WHERE path = ?", (each.path,))
                 if number is not None:
                     self._take_out(number)
                 if id is not None:
                     self._touched[(id, archived)] = None
             if each.hash is not None:
-                self._take(each, known[5] if known is not None and _says_the_same(known[4], each.stored) else None)
+                self._take(each)
         for id, archived in self._touched:
-            if archived < 2:
-                self._settle(id, archived)
+            self._settle(id, archived)
         if self._is_hidden:  # FTS5 merges later, and must keep no word until then
             execute("INSERT INTO terms (terms) VALUES ('optimize')")
 
-    def _take(self, read: ReadFile, facts: str | None) -> None:
+    def _take(self, read: ReadFile) -> None:
         stored = read.stored
-        archived = read.path.count("/") if read.path.startswith(f"{ARCHIVE}/") else 0  # 2: a version
+        archived = int(read.path.startswith(f"{ARCHIVE}/"))
         problems = "\n".join(read.trouble.problems) if read.trouble is not None else None
         row: tuple[object, ...] = (None, archived, 0, 0, None, problems)
         if stored is not None:
@@ -70,9 +66,9 @@ class Batch:
             self._is_hidden |= is_secret
             row = (id, archived, int(stored.listed.provisional_id), int(is_secret), _row_of(stored), None)
         self._connection.execute(
-            "INSERT INTO files (path, look, hash, id, archived, provisional, secret, listed, problems, facts) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (read.path, read.look, read.hash, *row, facts),
+            "INSERT INTO files (path, look, hash, id, archived, provisional, secret, listed, problems) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (read.path, read.look, read.hash, *row),
         )
 
     def _settle(self, id: str, archived: int) -> None:
@@ -88,9 +84,8 @@ class Batch:
                 self._connection.execute("UPDATE files SET number = NULL WHERE path = ?", (path,))
             if row is first and number is None and not is_secret:
                 stored = self._stored.get(path)
-                with suppress(PathRefused, StoreIo):
-                    if stored is None and (image := read_image(self._root, path)) is not None:
-                        stored = entry_or_none(path, image.data, image.mtime_ns)
+                with suppress(EntryUnreadable, PathRefused, StoreIo):
+                    stored = stored or read_stored(self._root, path)
                 if stored is None:  # it is changing now: the next listing will tell
                     self._connection.execute("UPDATE files SET look = NULL, hash = NULL WHERE path = ?", (path,))
                 else:
@@ -124,15 +119,6 @@ class Batch:
 def _row_of(stored: StoredEntry) -> str | None:
     """Returns a listing's row for a note; nothing for a secret one."""
     return None if stored.meta.is_secret else render_listed(stored.listed)
-
-
-def _says_the_same(row: str | None, stored: StoredEntry | None) -> bool:
-    """Returns whether only trust has changed since the row was written: with which notes this one is compared, and how, has not."""
-    if row is None or stored is None or stored.meta.is_secret:
-        return False
-    (before,), now = parse_listed([row]), stored.listed
-    trust = {name: getattr(now.meta, name) for name in _TRUST}
-    return before.body_hash == now.body_hash and evolve(before.meta, **trust) == now.meta
 
 
 def spelled(field: FieldTerms) -> str:

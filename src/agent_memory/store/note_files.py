@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from stat import S_ISREG
 from typing import TYPE_CHECKING
@@ -47,9 +46,20 @@ def read_image(root: str, path: str, max_bytes: int = MAX_FILE_BYTES) -> FileIma
     return paths.read_image(path_in(root, path), max_bytes)
 
 
-def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:
+def read_stored(root: str, path: str, listed: Listed | None = None) -> StoredEntry | None:
+    """Returns what `understand` does of the file at a path relative to a real root; None if there is none."""
+    image = read_image(root, path)
+    return None if image is None else understand(path, image.data, image.mtime_ns, listed)
+
+
+def understand(path: str, data: bytes, mtime_ns: int, listed: Listed | None = None) -> StoredEntry:
     """Returns the note in these bytes at this path: live in `topics/`, archived in `archive/`, or a version at
-    `archive/<id>/<ms>.md`, where the directory supplies the id if the file does not. Raises EntryUnreadable."""
+    `archive/<id>/<ms>.md`, where the directory supplies the id if the file does not. Of a `listed` note, unchanged bytes
+    are parsed only for the body, and keep the listing's instants. Raises EntryUnreadable."""
+    if listed is not None and content_hash(data) == listed.content_hash:
+        from agent_memory.note.frontmatter import split_note
+
+        return StoredEntry(listed, split_note(data.decode()).body)
     from agent_memory.note.note_format import read_note  # not needed if the database knows every file
 
     note = read_note(data, path, mtime_ns // 1_000_000)
@@ -70,15 +80,6 @@ def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:
     return StoredEntry(listed, note.body)
 
 
-def understand_again(listed: Listed, data: bytes, mtime_ns: int) -> StoredEntry:
-    """Returns the note in a listed file: unchanged bytes are parsed only for the body, and keep the listing's instants."""
-    if content_hash(data) != listed.content_hash:
-        return understand(listed.path, data, mtime_ns)
-    from agent_memory.note.frontmatter import split_note
-
-    return StoredEntry(listed, split_note(data.decode()).body)
-
-
 def entry_or_none(path: str, data: bytes, mtime_ns: int) -> StoredEntry | None:
     """Like `understand`, but returns None for an invalid note."""
     try:
@@ -96,6 +97,16 @@ def unreadable(path: str, error: EntryUnreadable | PathRefused | StoreIo) -> Unr
             return UnreadableFile(path, (reason,))
         case StoreIo(_, _, errno_name, reason):
             return UnreadableFile(path, (f"it cannot be read: {reason} ({errno_name})",), error)
+
+
+def trouble_with(id: str, unreadable: Iterable[UnreadableFile]) -> EntryUnreadable | StoreIo | None:
+    """Returns why the note of an id that is not listed may still exist: its file is invalid, or one cannot be read (P6)."""
+    for file in unreadable:
+        if file.io_error is not None:
+            return file.io_error
+        if id in (id_in_name(file.path), file.path.split("/")[1]):
+            return EntryUnreadable(file.path, file.problems)
+    return None
 
 
 # -- the tier list ----------------------------------------------------------------------------------------------------
@@ -150,11 +161,18 @@ def list_directory(root: str, directory: str) -> DirectoryListing:
         for entry in found:
             path = f"{directory}/{entry.name}"
             if is_note_name(entry.name):
-                look = stat_note(root, path, entry)
-                if isinstance(look, int):
-                    files[path] = look
-                elif look is not None:
-                    odd.append(look)
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                except OSError as error:
+                    trouble = unreadable(path, store_io(error, "read", path))
+                else:
+                    if S_ISREG(status.st_mode):
+                        files[path] = look_of(status)
+                        continue
+                    trouble = UnreadableFile(path, (oddity(status.st_mode) or "",))
+                odd.append(trouble if is_text(path) else unnameable(path))
             elif not entry.name.startswith("."):
                 try:
                     may_be_directory = entry.is_dir(follow_symlinks=False)
@@ -163,21 +181,6 @@ def list_directory(root: str, directory: str) -> DirectoryListing:
                 if may_be_directory:
                     directories.append(path)
     return DirectoryListing(files, tuple(odd), tuple(directories))
-
-
-def stat_note(root: str, path: str, entry: os.DirEntry[str] | None = None) -> int | UnreadableFile | None:
-    """Returns a file's `look_of`, or why it is not a regular file; None if it is gone."""
-    try:
-        status = os.lstat(f"{root}/{path}") if entry is None else entry.stat(follow_symlinks=False)
-    except OSError as error:
-        if error.errno == errno.ENOENT:
-            return None
-        trouble = unreadable(path, store_io(error, "read", path))
-    else:
-        if S_ISREG(status.st_mode):
-            return look_of(status)
-        trouble = UnreadableFile(path, (oddity(status.st_mode) or "",))
-    return trouble if is_text(path) else unnameable(path)
 
 
 def unnameable(path: str) -> UnreadableFile:

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from agent_memory.errors import PathRefused, UndoRefused
+from agent_memory.errors import EntryUnreadable, PathRefused, UndoRefused
 from agent_memory.note.note import TIERS_FILE, Listed, MemoryEntry, TierList
 from agent_memory.rules.change import (
     CHANGED_SINCE,
@@ -25,7 +25,7 @@ from agent_memory.rules.change import (
 from agent_memory.store.bookkeeping import MARKS
 from agent_memory.store.changes import Decided, Draft, decide_batch, put_tiers
 from agent_memory.store.diffs import note_changes
-from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, read_image, tiers_in
+from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, read_stored, tiers_in
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.markdown import find_links, without_see_also_of
 
@@ -146,10 +146,10 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> tuple[dict[str,
     for listed in draft.all_live():
         if listed.path in put_back or passed.get(listed.path) == listed.content_hash:
             continue
-        image = read_image(draft.root, listed.path)  # not through the draft, which would keep it in memory
-        if image is None:
+        try:
+            stored = read_stored(draft.root, listed.path)  # not through the draft, which would keep it in memory
+        except EntryUnreadable:
             continue
-        stored = entry_or_none(listed.path, image.data, image.mtime_ns)
         if stored is None:
             continue
         body = without_see_also_of(stored.body, gone)

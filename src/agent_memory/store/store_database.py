@@ -40,7 +40,6 @@ from agent_memory.store.note_files import (
     printable,
     read_image,
     standing,
-    stat_note,
     understand,
     unnameable,
     unreadable,
@@ -61,7 +60,7 @@ _SCHEMA = """
         path TEXT PRIMARY KEY, look INTEGER, hash TEXT, number INTEGER UNIQUE, id TEXT, archived INTEGER NOT NULL,
         provisional INTEGER NOT NULL, secret INTEGER NOT NULL, listed TEXT, problems TEXT, facts TEXT
     ) WITHOUT ROWID;
-    CREATE INDEX files_look ON files (path, archived, look);
+    CREATE INDEX files_look ON files (path, look);
     CREATE INDEX files_id ON files (id, archived);
     CREATE TABLE notes (
         number INTEGER PRIMARY KEY AUTOINCREMENT, archived INTEGER NOT NULL, length INTEGER NOT NULL
@@ -368,9 +367,6 @@ _GRAIN_NS = 2_000_000_000
 """The coarsest clock of a file system (FAT): a file written less than this before it was read may change unnoticed."""
 _BATCH, _BATCH_CHARS = 500, 1 << 18
 """The limits of files, and of characters in them, for one transaction, which are in memory at once."""
-_VERSIONS = "versions"
-_KINDS = (TOPICS, ARCHIVE, _VERSIONS)
-"""Numbered by `files.archived`."""
 _KEPT_VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
 
 _path = attrgetter("path")
@@ -407,14 +403,16 @@ class FollowedFiles:
         return self._live[2]
 
     def archived(self) -> Listing:
-        """Returns the newest archived file of each id: its retired note, or else the newest of its versions."""
+        """Returns every retired note, and of each id that is neither live nor retired the newest version. A version is in
+        a directory of its note; a file directly in the archive is a note, whatever else has its id."""
         listing = self._look_at(ARCHIVE)
-        files = self._seen(ARCHIVE, listing.files)
-        retired = {each.meta.id for each in files if isinstance(each, Listed)}
+        seen = self._seen(ARCHIVE, listing.files)
+        known = {*self.live().by_id, *(each.meta.id for each in seen if isinstance(each, Listed))}
         ids = {path: id for path in listing.directories if is_id(id := path.rpartition("/")[2])}
-        versions = [self.versions(id)[::-1] for id in ids.values() if id not in retired]
+        for id in {*ids.values()} - known:
+            seen += self._newest_version(id)
         others = self._unseen(path for path in listing.directories if path not in ids)
-        return _one_per_id([*files, *self._newest(versions), *listing.odd, *others])
+        return _one_per_id([*seen, *listing.odd, *others])
 
     def _look_at(self, directory: str) -> DirectoryListing:
         held = {} if self.held is None else self.held
@@ -427,6 +425,18 @@ class FollowedFiles:
         directory = f"{ARCHIVE}/{id}"
         names = names_below(self.root, directory, lambda name: _KEPT_VERSION.fullmatch(name) is not None)
         return tuple(sorted((f"{directory}/{name}" for name in names), key=version_ms))
+
+    def newest_version(self, id: str) -> Listing:
+        """Returns the newest archived version of an id that can be read, and those after it that cannot."""
+        return _one_per_id([*self._newest_version(id)])
+
+    def _newest_version(self, id: str) -> Iterator[Seen]:
+        for path in reversed(self.versions(id)):
+            seen = self._read(path).seen
+            if seen is not None:
+                yield seen
+            if isinstance(seen, Listed):
+                break
 
     def without_links_to(self, ids: Collection[str]) -> Mapping[str, str]:
         """Returns, by path, the content hash of notes that link to none of these ids, as far as the index knows."""
@@ -458,22 +468,6 @@ class FollowedFiles:
         if rows:
             self.database.write(lambda connection: connection.executemany(sql, rows))
 
-    def _newest(self, versions: Sequence[Sequence[str]]) -> Iterator[Seen]:
-        """Yields, for each of these, unreadable files and the first readable one; keeps only the newest in memory."""
-        looks = {each[0]: stat_note(self.root, each[0]) for each in versions if each}
-        files = {path: look for path, look in looks.items() if isinstance(look, int)}
-        known = {each.path: each for each in self._seen(_VERSIONS, files)}
-        for paths in versions:
-            for path in paths:
-                seen = known.get(path)
-                if seen is None:
-                    look = stat_note(self.root, path)
-                    seen = self._read(path).seen if isinstance(look, int) else look
-                if seen is not None:
-                    yield seen
-                if isinstance(seen, Listed):
-                    break
-
     def _unseen(self, directories: Iterable[str]) -> Iterator[UnreadableFile]:
         for path in directories:
             try:
@@ -495,9 +489,6 @@ class FollowedFiles:
         now = {path: each for path, each in known.items() if path in files}
         for some, _ in self._taken_in(unread, files):
             now.update((each.path, (each.look, seen)) for each in some if (seen := each.seen) is not None)
-        if kind == _VERSIONS:
-            with suppress(Busy):
-                self._put([ReadFile(path) for path in known.keys() - files.keys()])
         self._known[kind] = now
         return [seen for _, seen in now.values()]
 
@@ -508,7 +499,7 @@ class FollowedFiles:
         StoreIo or PathRefused if a directory cannot be listed."""
         looks = map(self._look_at, self.directories)
         files = {path: look for each in looks for path, look in each.files.items() if is_text(path)}
-        sql = "SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"
+        sql = "SELECT path, look FROM files INDEXED BY files_look"
         known = self.database.read(lambda connection: dict(connection.execute(sql).fetchall()))
         changed = [path for path, look in files.items() if known.get(path) != look]
         due = [*sorted(known.keys() - files.keys()), *sorted(changed, key=lambda path: (path in known, path))]
@@ -600,7 +591,7 @@ def _one_per_id(seen: Sequence[Seen]) -> Listing:
 
 def _known_files(connection: sqlite3.Connection, kind: str) -> dict[str, tuple[int | None, Seen]]:
     sql = "SELECT path, look, listed, problems FROM files WHERE archived = ? AND NOT secret"
-    rows = connection.execute(sql, (_KINDS.index(kind),)).fetchall()
+    rows = connection.execute(sql, (kind == ARCHIVE,)).fetchall()
     notes = iter(parse_listed([listed for _, _, listed, _ in rows if listed is not None]))
     return {
         path: (look, next(notes) if listed is not None else UnreadableFile(path, tuple(problems.split("\n"))))

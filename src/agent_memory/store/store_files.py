@@ -40,9 +40,9 @@ from agent_memory.store.note_files import (
     ReadFile,
     is_text,
     read_image,
+    read_stored,
     tiers_in,
-    understand,
-    understand_again,
+    trouble_with,
     unreadable,
 )
 from agent_memory.store.store_database import FollowedFiles, StoreDatabase
@@ -79,19 +79,14 @@ class Store:
     def list(self, *, archived: bool = False) -> Listing:
         """Returns every live (or archived) note, without bodies, sorted by path. A missing root is an empty store, an
         unreadable one an error (P6). Invalid files are listed as unreadable."""
-        if archived:
-            return unwrap(self.listings())[1]
         self._settle()
-        return self.files.live()
+        return self.files.archived() if archived else self.files.live()
 
     @as_result
     def listings(self) -> tuple[Listing, Listing]:
         """Returns the live notes, and the archive: the newest file of each id, but no version of a live note."""
         self._settle()
-        live, archive = self.files.live(), self.files.archived()
-        # A version lies in a directory of its note; a file directly in the archive is a note, whatever else has its id.
-        kept = (each for each in archive.entries if each.meta.id not in live.by_id or each.path.count("/") == 1)
-        return live, Listing(tuple(kept), archive.unreadable)
+        return self.files.live(), self.files.archived()
 
     @as_result
     def read(self, id: str, *, archived: bool = False) -> StoredEntry:
@@ -108,13 +103,16 @@ class Store:
             if listed is None:  # no two ids differ in case alone
                 meant = ((each, each.meta.all_ids[: 1 if archived else None]) for each in listing.entries)
                 listed = next((each for each, ids in meant if id.casefold() in map(str.casefold, ids)), None)
+            if listed is None and archived:
+                live = (each for each in self.files.live().by_id if each.casefold() == id.casefold())
+                listing = self.files.newest_version(next(live, id))
+                listed = next(iter(listing.entries), None)
             if listed is None:
                 raise self._why_absent(id, listing, archived)
             for file in listing.unreadable:
                 if file.io_error is not None and id_in_name(file.path) == id:
                     raise file.io_error  # it may be the note, and the one found a copy of it (P6)
-            image = read_image(self._root, listed.path)
-            stored = None if image is None else understand(listed.path, image.data, image.mtime_ns)
+            stored = read_stored(self._root, listed.path)
             if stored is not None and stored.meta.id == listed.meta.id:
                 return stored
             # It was renamed or removed since the listing.
@@ -125,8 +123,7 @@ class Store:
         """Returns the current state of a note listed before; looks first at its old path."""
         self._settle()
         with suppress(EntryUnreadable, PathRefused, StoreIo):
-            image = read_image(self._root, listed.path)
-            stored = None if image is None else understand_again(listed, image.data, image.mtime_ns)
+            stored = read_stored(self._root, listed.path, listed)
             if stored is not None and stored.meta.id == listed.meta.id:
                 return stored
         return unwrap(self.read(listed.meta.id, archived=listed.archived))
@@ -147,26 +144,21 @@ class Store:
             names = names_below(self._root, TOPICS, lambda name: name.endswith(f"{id}.md") and id_in_name(name) == id)
             if not names or names[0].startswith(".") or not is_text(names[0]):
                 return None
-            path = f"{TOPICS}/{names[0]}"
-            image = read_image(self._root, path)
-            stored = None if image is None else understand(path, image.data, image.mtime_ns)
+            stored = read_stored(self._root, f"{TOPICS}/{names[0]}")
         except (EntryUnreadable, PathRefused, StoreIo):
             return None
         return stored if stored is not None and stored.meta.id == id and not stored.listed.provisional_id else None
 
     def _why_absent(self, id: str, listing: Listing, archived: bool) -> EntryNotFound | EntryUnreadable | StoreIo:
-        for file in listing.unreadable:
-            if file.io_error is not None:
-                return file.io_error
-            if id in (id_in_name(file.path), file.path.split("/")[1]):
-                return EntryUnreadable(file.path, file.problems)
+        if (trouble := trouble_with(id, listing.unreadable)) is not None:
+            return trouble
         if archived:
             return EntryNotFound(id)
         archive = self.files.archived()
         if id in archive.by_id:
             return EntryNotFound(id, archived=True)
-        trouble = next((file.io_error for file in archive.unreadable if file.io_error is not None), None)
-        return trouble or EntryNotFound(id)
+        lost = next((file.io_error for file in archive.unreadable if file.io_error is not None), None)
+        return lost or EntryNotFound(id)
 
     def _settle(self) -> None:
         if not os.path.lexists(f"{self._root}/{JOURNAL}"):
@@ -270,10 +262,10 @@ class Team:
 
     def read(self, listed: Listed) -> StoredEntry:
         """Returns the note with its text. EntryChanged if the file is not as it was listed."""
-        image = None if self.files is None else read_image(self.files.root, listed.path)
-        if image is None or content_hash(image.data) != listed.content_hash:
+        stored = None if self.files is None else read_stored(self.files.root, listed.path, listed)
+        if stored is None or stored.listed is not listed:
             raise EntryChanged(listed.meta.id)
-        return understand_again(listed, image.data, image.mtime_ns)
+        return stored
 
 
 def read_team(files: TeamFiles, scope: str, vouched: Mapping[tuple[str, str], int]) -> Team:

@@ -25,7 +25,7 @@ from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import has_secret
 from agent_memory.setup.config_files import TrustFile
-from agent_memory.store.note_files import entry_or_none, read_image
+from agent_memory.store.note_files import read_stored
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.store_files import Team, TeamFiles, bare, read_team
 from agent_memory.sync.remote import MERGED_BY, driver_settings
@@ -155,9 +155,9 @@ class Sharing:
         files = self.writes.store.files
         texts = [f"{stored.meta.title}\n{stored.body}"]
         for path in files.versions(stored.meta.id):
-            image = read_image(files.root, path)
-            if image is not None and (version := entry_or_none(path, image.data, image.mtime_ns)) is not None:
-                texts.append(f"{version.meta.title}\n{version.body}")
+            with suppress(EntryUnreadable):
+                if (version := read_stored(files.root, path)) is not None:
+                    texts.append(f"{version.meta.title}\n{version.body}")
         known = {"", *(line.strip() for text in texts for line in clean_text(text).splitlines())}
         return all(line.strip() in known for line in f"{shared.meta.title}\n{shared.body}".splitlines())
 
