@@ -82,9 +82,7 @@ def cut(text: str, entry: Spot, syntax: Syntax, baseline: str | None) -> str:
     (the document before it was put in; None: there was no file) did not have. Unchanged if the entry is not there, or
     is somebody else's."""
     if syntax == "jsonc":
-        while (shorter := _without_one(text, entry, baseline)) != text:
-            text = shorter
-        return text
+        return _cut_from_json(text, entry, baseline)
     document = parse_settings(text, syntax)
     if isinstance(entry, Element) or not is_ours(document, entry):
         return text
@@ -160,7 +158,7 @@ def is_ours(value: Any, entry: Member) -> bool:
     return node is not None and (node == entry.value or (entry.command is not None and says(node, entry.command)))
 
 
-def value_at(value: Any, keys: tuple[str, ...], missing: Any = None) -> Any:
+def value_at(value: Any, keys: Keys, missing: Any = None) -> Any:
     """Returns the value at these keys; `missing` if there is none."""
     for key in keys:
         if not is_object(value) or key not in value:
@@ -349,10 +347,16 @@ def _line_indent(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _without_one(text: str, entry: Spot, baseline: str | None) -> str:
-    root = parse_jsonc(text)
-    keys = None if root is None else _keys_of(root, entry)
-    return text if root is None or keys is None else _cut_up(text, root, keys, baseline)
+def _cut_from_json(text: str, entry: Spot, baseline: str | None) -> str:
+    before, whole = _parsed_or_none(baseline or ""), text
+    while (root := parse_jsonc(text)) is not None and (keys := _keys_of(root, entry)) is not None:
+        text = _cut_up(text, root, keys, before and before.value)
+    if root is None or baseline is None or text == whole:
+        return text
+    # Putting it in may have left blanks, or the braces of a document that was empty.
+    left = text if before else text[: root.start] + text[root.start + 1 : root.end - 1] + text[root.end :]
+    is_as_before = root.value == (before.value if before else {}) and "".join(left.split()) == "".join(baseline.split())
+    return baseline if is_as_before else text
 
 
 def _keys_of(root: JsonNode, entry: Spot) -> Keys | None:
@@ -388,29 +392,16 @@ def _has_command(node: JsonNode, command: str) -> bool:
     return is_object(node.value) and command in node.value.values()
 
 
-def _cut_up(text: str, root: JsonNode, keys: Keys, baseline: str | None) -> str:
+def _cut_up(text: str, root: JsonNode, keys: Keys, before: Any) -> str:
     """Returns the text without what is at these keys, and then without what is empty above it and was not there before."""
-    before = None if baseline is None else _parsed_or_none(baseline)
     while True:
         text, root = _cut_node(text, root, keys)
         keys = keys[:-1]
         node, _ = root.at(keys)
-        was = None
-        if before is not None and all(isinstance(key, str) for key in keys):  # a list index means nothing there
-            found, missing = before.at(keys)
-            was = found if not missing and isinstance(found.value, dict | list) else None
-        if node.children or (was is not None and was.children):
+        if node.children or text[node.start + 1 : node.end - 1].strip():  # maybe somebody's comment
             return text
-        inside = text[node.start + 1 : node.end - 1]
-        if was is not None and baseline is not None:
-            restored = baseline[was.start + 1 : was.end - 1]
-            same = _unspaced(inside) == _unspaced(restored)  # else somebody has put a comment into it
-            return text[: node.start + 1] + restored + text[node.end - 1 :] if same else text
-        if not keys:
-            around = text[: node.start] + inside + text[node.end :]
-            return baseline if baseline is not None and _unspaced(around) == _unspaced(baseline) else text
-        if inside.strip():
-            return text  # somebody's comment
+        if not keys or value_at(before, keys, NOTHING) is not NOTHING:
+            return text[: node.start + 1] + text[node.end - 1 :]
 
 
 def _cut_node(text: str, root: JsonNode, keys: Keys) -> tuple[str, JsonNode]:
@@ -432,10 +423,6 @@ def _cut_node(text: str, root: JsonNode, keys: Keys) -> tuple[str, JsonNode]:
         if found is not None and found.value == expected:
             return candidate, found
     raise EditRefused(_BY_HAND)
-
-
-def _unspaced(text: str) -> str:
-    return "".join(text.split())
 
 
 # -- TOML, YAML ---------------------------------------------------------------------------------------------------------
