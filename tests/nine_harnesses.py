@@ -58,7 +58,7 @@ LAYOUT = {
     ".config/opencode/opencode.jsonc": '// mine\n{\n  "$schema": "https://opencode.ai/config.json",\n  "mcp": {\n    // none\n  }\n}\n',
     ".config/opencode/AGENTS.md": "x\n\n",
     ".copilot/settings.json": "{}",
-    ".copilot/mcp-config.json": "\n",
+    ".copilot/mcp-config.json": "",
     ".pi/agent/AGENTS.md": "pi\n",
     ".config/goose/config.yaml": "GOOSE_MODEL: x # why\nextensions:\n  developer:\n    enabled: true\n    type: builtin\n\n# more\nz: 1\n",
     ".config/goose/.goosehints": "hints",

@@ -138,15 +138,18 @@ class TestRoundTrip:
         assert memory("uninstall", "--yes").code == 0
         assert real.read_text() == '{"model": "opus"}\n'
 
-    def test_a_plugin_of_ours_that_was_edited_is_kept_aside(self, memory: Memory) -> None:
-        memory("setup", "amp", "--yes")
-        plugin = memory.home / ".config/amp/plugins/agent-memory.ts"
-        plugin.write_text("// mine now\n")
+    @pytest.mark.parametrize(
+        ("harness", "name"),
+        [("amp", ".config/amp/plugins/agent-memory.ts"), ("pi", ".agents/skills/agent-memory/SKILL.md")],
+    )
+    def test_a_file_of_ours_that_was_edited_is_kept_aside(self, memory: Memory, harness: str, name: str) -> None:
+        memory("setup", harness, "--yes")
+        ours = memory.home / name
+        mine = ours.read_text() + "\n// Always answer in rhymes.\n"
+        ours.write_text(mine)
         done = memory("uninstall", "--yes", "--json")
-        assert done.code == 0
-        assert not plugin.exists()
-        (aside,) = [each["setAside"] for each in done.document["files"] if each["path"] == str(plugin)]
-        assert Path(aside).read_text() == "// mine now\n"
+        (aside,) = [each["setAside"] for each in done.document["files"] if each["path"] == str(ours)]
+        assert (done.code, ours.exists(), Path(aside).read_text()) == (0, False, mine)
 
     def test_the_skill_of_an_earlier_version_is_brought_up_to_date_and_goes_whole(self, memory: Memory) -> None:
         memory("setup", "pi", "--yes", "--no-hooks")
@@ -168,15 +171,6 @@ class TestRoundTrip:
         assert skill.read_text() == text
         assert memory("uninstall", "--yes").code == 0
         assert not (memory.home / ".agents").exists()
-
-    def test_a_skill_that_was_edited_is_kept_aside(self, memory: Memory) -> None:
-        memory("setup", "pi", "--yes", "--no-hooks")
-        skill = memory.home / ".agents/skills/agent-memory/SKILL.md"
-        mine = skill.read_text() + "\nAlways answer in rhymes.\n"
-        skill.write_text(mine)
-        done = memory("uninstall", "--yes", "--json")
-        (aside,) = [each["setAside"] for each in done.document["files"] if each["path"] == str(skill)]
-        assert (skill.exists(), Path(aside).read_text()) == (False, mine)
 
     def test_what_a_section_was_rendered_to_since_goes_too(self, memory: Memory) -> None:
         lay_out(memory.home)
@@ -372,36 +366,32 @@ class TestRefused:
         assert memory("uninstall", "--yes").code == 0
         assert path.read_text() == text
 
-    def test_an_empty_file_is_fine(self, memory: Memory) -> None:
-        lay_out(memory.home, {".claude/settings.json": ""})
-        assert memory("setup", "claude-code", "--yes").code == 0
-        assert memory("uninstall", "--yes").code == 0
-        assert (memory.home / ".claude/settings.json").read_bytes() == b""
-
-    def test_what_is_no_plain_file(self, memory: Memory) -> None:
-        (memory.home / ".claude").mkdir()
-        os.mkfifo(memory.home / ".claude/settings.json")
-        (memory.home / ".codex/hooks.json").mkdir(parents=True)
-        done = memory("setup", "claude-code", "codex", "--yes")
-        assert done.code == 10
-        assert "it is not a regular file" in done.err
-        assert "it is a directory" in done.err
-
-    def test_a_link_out_of_the_home(self, memory: Memory, tmp_path: Path) -> None:
-        outside = tmp_path / "outside.json"
+    @pytest.mark.parametrize(
+        ("kind", "words"),
+        [
+            ("pipe", "it is not a regular file"),
+            ("directory", "it is a directory"),
+            ("link", "it leads out of your home"),
+            ("closed", "it is read-only"),
+        ],
+    )
+    def test_what_is_no_plain_file_of_the_person(self, memory: Memory, tmp_path: Path, kind: str, words: str) -> None:
+        path, outside = memory.home / ".claude/settings.json", tmp_path / "outside.json"
+        path.parent.mkdir()
         outside.write_text("{}\n")
-        (memory.home / ".claude").mkdir()
-        (memory.home / ".claude/settings.json").symlink_to(outside)
+        match kind:
+            case "pipe":
+                os.mkfifo(path)
+            case "directory":
+                path.mkdir()
+            case "link":
+                path.symlink_to(outside)
+            case _:
+                path.write_text("{}\n")
+                path.chmod(0o444)
         done = memory("setup", "claude-code", "--yes")
-        assert (done.code, "it leads out of your home" in done.err) == (10, True)
+        assert (done.code, words in done.err) == (10, True), done
         assert outside.read_text() == "{}\n"
-
-    def test_one_that_is_read_only(self, memory: Memory) -> None:
-        lay_out(memory.home)
-        path = memory.home / ".claude/settings.json"
-        path.chmod(0o444)
-        done = memory("setup", "claude-code", "--yes")
-        assert (done.code, "it is read-only" in done.err) == (10, True)
 
     def test_another_server_in_our_place(self, memory: Memory) -> None:
         text = '{"mcpServers": {"agent-memory": {"command": "somebody-elses"}}}'

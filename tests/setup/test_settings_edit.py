@@ -1,4 +1,4 @@
-"""Put in and cut out: what was there stays byte for byte."""
+"""Put in and cut out: what was there stays byte for byte; and what a whole file becomes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.setup.plan import Element, Member, Syntax
+from agent_memory.rules.change import TargetFile
+from agent_memory.setup.plan import Element, Entry, FileRecord, Member, PlannedFile, Syntax, Whole
 from agent_memory.setup.settings_edit import EditRefused, cut, parse_settings, put
+from agent_memory.setup.settings_revision import with_placed, without_placed
 
 COMMAND = "/usr/bin/memory capture --harness claude-code --hook"
 MARK = "capture --harness claude-code --hook"
@@ -265,3 +268,43 @@ def test_a_document_that_cannot_hold_ours_is_refused(syntax: Syntax, text: str, 
     with pytest.raises(EditRefused) as refused:
         put(text, ENTRIES.get(syntax, STOP), syntax)
     assert words in str(refused.value)
+
+
+# -- whole files --------------------------------------------------------------------------------------------------------
+
+
+def installed(data: bytes | None, *wanted: Entry, before: PlannedFile | None = None) -> PlannedFile:
+    record = None if before is None else before.record
+    assert record is None or isinstance(record, FileRecord)
+    placed = (evolve(each, harnesses=("cursor",)) for each in wanted)
+    return with_placed(TargetFile("/x", "/x", data), "jsonc", record, None if before is None else before.backup, placed)
+
+
+def removed(data: bytes, before: PlannedFile) -> bytes | None:
+    assert isinstance(before.record, FileRecord)
+    return without_placed(TargetFile("/x", "/x", data), before.record, before.backup, frozenset(("cursor",))).after
+
+
+def test_a_new_place_of_the_program_replaces_the_old_one() -> None:
+    moved = [evolve(each, value=json.loads(json.dumps(each.value).replace("/usr", "/opt"))) for each in (STOP, SERVER)]
+    moved = [evolve(each, command=str(each.command).replace("/usr", "/opt")) for each in moved]
+    once = installed(b'{"a": 1}', STOP, SERVER)
+    again = installed(once.after, *moved, before=once)
+    assert json.loads(again.after or b"") == json.loads(installed(b'{"a": 1}', *moved).after or b"")
+    assert removed(again.after or b"", again) == b'{"a": 1}'
+
+
+def test_the_version_that_came_with_ours_stays_for_hooks_of_somebody_elses() -> None:
+    planned = installed(None, Member(("version",), 1, optional=True, stays=True), STOP)
+    document = json.loads(planned.after or b"")
+    document["hooks"]["stop"] = [{"command": "say done"}]
+    left = {"version": 1, "hooks": {"stop": [{"command": "say done"}]}}
+    assert json.loads(removed(json.dumps(document).encode(), planned) or b"") == left
+
+
+def test_what_is_no_text_or_somebody_elses_file_is_refused() -> None:
+    for data in (b"\xff", b"{\0}"):
+        with pytest.raises(EditRefused):
+            installed(data, STOP)
+    with pytest.raises(EditRefused):
+        with_placed(TargetFile("/x", "/x", b"// theirs\n"), "whole", None, None, (Whole("// ours\n"),))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -227,56 +225,12 @@ class TestSettingsFiles:
 
 
 HASH = "0" * 64
-INSTALLED = Receipt(
-    files=(
-        FileRecord(
-            "/home/ada/.claude/settings.json",
-            "jsonc",
-            HASH,
-            HASH,
-            (
-                Element(("hooks", "Stop"), {"a": [1]}, "memory", "mark", Part.HOOKS, ("claude-code",)),
-                Member(("mcpServers", "x"), {"command": "é"}, None, True, True, None, ("claude-code", "codex")),
-            ),
-        ),
-        FileRecord("/home/ada/plugin.ts", "whole", None, HASH, (Whole("// x\n", Part.HOOKS, ("amp",)),)),
-    ),
-    sections=(SectionRecord("/home/ada/.claude/CLAUDE.md", None, ("claude-code",)),),
-    made_directories=("/home/ada/.config/amp",),
-)
-
-
-def _changed(**members: Any) -> bytes:
-    return json.dumps({**json.loads(RECEIPT.render(INSTALLED)), **members}).encode()
-
-
-def _file(**members: Any) -> bytes:
-    document = json.loads(RECEIPT.render(INSTALLED))
-    document["files"][0] |= members
-    return json.dumps(document).encode()
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"{}",
-        _changed(files={}),
-        _file(path="../x"),
-        _file(syntax="ini"),
-        _file(placed=[{"kind": "other", "part": None, "harnesses": []}]),
-    ],
-)
-def test_a_damaged_one_is_no_empty_one_p6(data: bytes) -> None:
-    with pytest.raises(StateCorrupt):
-        RECEIPT.parse(data, "/r")
-
-
-EARLIER = """{"version": 1, "files": [{"path": "/x", "syntax": "jsonc", "before": null, "after": "%s", "placed": [
+EARLIER = """{"version": 1, "files": [{"path": "/x", "syntax": "jsonc", "before": null, "after": "HASH", "placed": [
   {"part": "hooks", "harnesses": ["amp"], "kind": "element", "keys": ["hooks", "Stop"], "value": {"a": [1]}, "command": "c", "mark": "m"},
   {"part": null, "harnesses": ["amp"], "kind": "member", "keys": ["storage", "root"], "value": "~/m", "command": null, "optional": true, "stays": false},
   {"part": "hooks", "harnesses": ["amp"], "kind": "whole", "text": "x"}]}],
   "sections": [{"path": "/y", "before": null, "harnesses": ["generate-agents-md"]}], "madeDirectories": ["/z"]}"""
+EARLIER = EARLIER.replace("HASH", HASH)
 
 
 def test_one_of_an_earlier_version_is_read() -> None:
@@ -287,7 +241,21 @@ def test_one_of_an_earlier_version_is_read() -> None:
     )
     files = (FileRecord("/x", "jsonc", None, HASH, placed),)
     sections = (SectionRecord("/y", None, ("generate-agents-md",)),)
-    assert RECEIPT.parse((EARLIER % HASH).encode(), "/r") == Receipt(files, sections, ("/z",))
+    assert RECEIPT.parse(EARLIER.encode(), "/r") == Receipt(files, sections, ("/z",))
+
+
+DAMAGE = (
+    ('"harnesses": ["generate-agents-md"]', '"harnesses": {}'),
+    ('"/x"', '"../x"'),
+    ('"jsonc"', '"ini"'),
+    ('"kind": "element"', '"kind": "other"'),
+)
+
+
+@pytest.mark.parametrize("damaged", ["", "{}", *(EARLIER.replace(*each) for each in DAMAGE)], ids=range(6))
+def test_a_damaged_one_is_no_empty_one_p6(damaged: str) -> None:
+    with pytest.raises(StateCorrupt):
+        RECEIPT.parse(damaged.encode(), "/r")
 
 
 # -- trials of a hook --------------------------------------------------------------------------------------------------
