@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from claude_transcripts import Conversation, calls
+from codex_rollouts import Rollout
 from copilot_sessions import CopilotEvents
 from memory_process import Memory
 
@@ -100,6 +101,10 @@ class TestBackfill:
         path.rename(talks / f"{OWN}.jsonl")
         (talks / f"{ONE}.jsonl").rename(talks / "a copy.jsonl")
         (talks / "notes.json").write_text("[]")
+        sub_agent = Rollout("019c5a00-2222-7222-8333-444455556666", source={"subagent": {"thread_spawn": {"depth": 1}}})
+        sub_agent.user("Look into the port.")
+        sub_agent.agent("It is 9090.")
+        sub_agent.write(talks).rename(talks / "look.jsonl")
         done = memory("backfill", "--transcripts-dir", str(talks), "--json").document
         assert done["harnesses"] == {"claude-code": {"new": 1}, "copilot": {"new": 2}}
         assert done["problems"] == [f"1 file could not be read as a session: {talks / 'notes.json'}."]

@@ -128,7 +128,7 @@ def loose_sessions(
     histories: HistorySource, directory: str, known: AbstractSet[str | None]
 ) -> Iterator[FoundSession | str]:
     """Yields the sessions in further files of a directory, whatever they are called: copies under other names. Each is of the
-    first harness that finds both sides of a talk in it; of a file that none can read the path is yielded."""
+    first harness that finds both sides of a talk in it; of a file that none can read the path is yielded, of a sub-agent's nothing."""
     for path in sorted(set(files_below(directory)) - known):
         if not path.endswith((".json", ".jsonl")) or _OF_A_SUBAGENT.search(path):
             continue
@@ -141,11 +141,15 @@ def loose_sessions(
             if how is None:
                 continue
             history = histories.fetch(InboxEntry(0, harness, how), None).value_or(None)
-            if history is not None and {Role.USER, Role.AGENT} <= {turn.role for turn in history.turns}:
+            if history is None:
+                continue
+            if {Role.USER, Role.AGENT} <= {turn.role for turn in history.turns}:
                 status, shared = os.lstat(path), harness is Harness.CLAUDE_CODE
                 changed_at_ms, size_bytes = status.st_mtime_ns // 1_000_000, status.st_size
                 yield FoundSession(harness, how, changed_at_ms, size_bytes, shares_record_ids=shared)
                 break
+            if history.automated:
+                break  # a sub-agent's: left out, as it is where its harness keeps it
         else:
             yield path
 
