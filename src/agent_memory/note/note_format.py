@@ -43,6 +43,7 @@ from agent_memory.results import as_result
 from agent_memory.text.ids import ID_PATTERN, EntryId, mint_id, normal_tag, normal_tags
 from agent_memory.text.instants import FIRST_MS, LAST_MS, iso_of, ms_of
 from agent_memory.text.json_codec import Converter, InvalidValue
+from agent_memory.text.json_shape import is_row
 from agent_memory.text.markdown import derive_description, derive_title
 from agent_memory.text.plain_text import Count, clean_text, cut_bytes
 from agent_memory.text.value_rules import shown
@@ -190,13 +191,8 @@ class MetaField:
     attribute: str
     type: Any
     """Its type in the file, for `json_codec`."""
-    write: Callable[[Any], str]
-    """Returns YAML on one line for a value, or for one item of a list. Never called with None."""
     always: bool = False
     """True if it is written even when it has its default."""
-    is_list: bool = False
-    in_lines: bool = False
-    """True if each item is on a line of its own."""
     convert: Callable[[Any], Any] = lambda value: value
     """Converts the file's value to the attribute's."""
 
@@ -204,62 +200,59 @@ class MetaField:
         """Returns the attribute's value; raises InvalidValue with every problem."""
         return self.convert(_YAML.value_of(value, self.type, self.key))
 
+    def write(self, value: Any, spelled: Mapping[Any, str]) -> str:
+        """Returns the YAML after `key:`, which begins with a line end for sources, one on each line. `spelled` overrides
+        the YAML of items."""
+        if self.key == "last_used" and value is not None:
+            return iso_of(value).replace(".000Z", "Z")
+        if isinstance(value, str):
+            return text_scalar(value)
+        if not is_row(value):
+            return flow_text(value)
+        items = [spelled.get(item) or _item_of(item) for item in value]
+        if self.key == "sources" and items:
+            return "".join(f"\n  - {item}" for item in items)
+        return f"[{', '.join(items)}]"
 
-def _write_source(source: Source) -> str:
-    return flow_text({key: value for key, value in _YAML.written(source).items() if value not in (None, [])})
+
+def _item_of(item: str | Source) -> str:
+    if isinstance(item, str):
+        return flow_text(item)
+    return flow_text({key: value for key, value in _YAML.written(item).items() if value not in (None, [])})
 
 
 META_FIELDS: tuple[MetaField, ...] = (
-    MetaField("id", "id", EntryId, text_scalar, always=True),
-    MetaField("title", "title", str, text_scalar, always=True),
-    MetaField("description", "description", str, text_scalar),
-    MetaField("kind", "kind", Kind, str, always=True),
-    MetaField(
-        "tags",
-        "tags",
-        _Tags,
-        flow_text,
-        always=True,
-        is_list=True,
-        convert=lambda tags: tuple(map(intern, normal_tags(tags))),  # thousands of notes share a few tags
-    ),
-    MetaField("status", "status", Status, str, always=True),
-    MetaField("origin", "origin", Origin, str, always=True),
-    MetaField("scope", "scope", _Scope, text_scalar, always=True),
-    MetaField("importance", "importance", Importance, str),
-    MetaField("confidence", "confidence", Confidence, lambda value: repr(float(value))),
-    MetaField("sensitivity", "sensitivity", Sensitivity, str),
-    MetaField("pinned", "pinned", bool, flow_text),
-    MetaField("promotedBy", "promoted_by", str, text_scalar),
-    MetaField("withheld", "withheld", bool, flow_text),
-    MetaField("cleared", "cleared", tuple[str, ...], flow_text, is_list=True),
-    MetaField("used", "used", Count, str),
-    MetaField("last_used", "last_used_at_ms", _Iso, lambda at_ms: iso_of(at_ms).replace(".000Z", "Z"), convert=ms_of),
-    MetaField("createdAt", "created_at_ms", _Epoch, str, always=True),
-    MetaField("updatedAt", "updated_at_ms", _Epoch, str, always=True),
-    MetaField("expiresAt", "expires_at_ms", _Epoch, str),
-    MetaField("validFrom", "valid_from_ms", _Epoch, str),
-    MetaField("validUntil", "valid_until_ms", _Epoch, str),
-    MetaField("aliases", "aliases", _Ids, flow_text, is_list=True),
-    MetaField("supersedes", "supersedes", _Ids, flow_text, is_list=True),
-    MetaField("sources", "sources", tuple[Source, ...], _write_source, is_list=True, in_lines=True),
+    MetaField("id", "id", EntryId, always=True),
+    MetaField("title", "title", str, always=True),
+    MetaField("description", "description", str),
+    MetaField("kind", "kind", Kind, always=True),
+    # Interned, since thousands of notes share a few tags.
+    MetaField("tags", "tags", _Tags, always=True, convert=lambda tags: tuple(map(intern, normal_tags(tags)))),
+    MetaField("status", "status", Status, always=True),
+    MetaField("origin", "origin", Origin, always=True),
+    MetaField("scope", "scope", _Scope, always=True),
+    MetaField("importance", "importance", Importance),
+    MetaField("confidence", "confidence", Confidence, convert=float),
+    MetaField("sensitivity", "sensitivity", Sensitivity),
+    MetaField("pinned", "pinned", bool),
+    MetaField("promotedBy", "promoted_by", str),
+    MetaField("withheld", "withheld", bool),
+    MetaField("cleared", "cleared", tuple[str, ...]),
+    MetaField("used", "used", Count),
+    MetaField("last_used", "last_used_at_ms", _Iso, convert=ms_of),
+    MetaField("createdAt", "created_at_ms", _Epoch, always=True),
+    MetaField("updatedAt", "updated_at_ms", _Epoch, always=True),
+    MetaField("expiresAt", "expires_at_ms", _Epoch),
+    MetaField("validFrom", "valid_from_ms", _Epoch),
+    MetaField("validUntil", "valid_until_ms", _Epoch),
+    MetaField("aliases", "aliases", _Ids),
+    MetaField("supersedes", "supersedes", _Ids),
+    MetaField("sources", "sources", tuple[Source, ...]),
 )
 """All keys, in the order of a new note."""
 
 _ORDER = tuple(field.key for field in META_FIELDS)
 _NO_META = Meta(id="", title="", created_at_ms=0, updated_at_ms=0)
-
-
-def _write_field(field: MetaField, value: Any, spelled: Mapping[Any, str]) -> str:
-    """Returns the YAML after `key:`; a list in lines begins with a line end. `spelled` overrides the YAML of items."""
-    if value is None:
-        return "null"
-    if not field.is_list:
-        return field.write(value)
-    items = [spelled.get(item) or field.write(item) for item in value]
-    if field.in_lines and items:
-        return "".join(f"\n  - {item}" for item in items)
-    return f"[{', '.join(items)}]"
 
 
 # -- text to note ----------------------------------------------------------------------------------------------------
@@ -382,7 +375,7 @@ def _new_block(entry: MemoryEntry) -> str:
     lines: list[str] = []
     for field in META_FIELDS:
         if field.always or not _is_default(field, entry):
-            text = _write_field(field, _value(field, entry), {})
+            text = field.write(_value(field, entry), {})
             lines.append(f"{field.key}:{text}\n" if text.startswith("\n") else f"{field.key}: {text}\n")
     return "".join(lines)
 
@@ -397,8 +390,8 @@ def _edited_block(block: str, entry: MemoryEntry) -> str:
         is_kept = field.read(before) == value if before is not None else not field.always and _is_default(field, entry)
         if not is_kept:
             # Items that stay in a list keep their spelling: a bare tag, a source with foreign keys.
-            items = before if field.is_list and isinstance(before, list) else ()
-            changes[field.key] = _write_field(field, value, {field.read([item])[0]: flow_text(item) for item in items})
+            items = before if is_row(value) and is_row(before) else ()
+            changes[field.key] = field.write(value, {field.read([item])[0]: flow_text(item) for item in items})
     return edit_block(block, changes, _ORDER) if changes else block
 
 
