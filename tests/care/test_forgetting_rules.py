@@ -17,8 +17,8 @@ from agent_memory.rules.forgotten import (
     statement_hashes,
     statements_of,
     unlinked,
-    without_forgotten,
     without_session,
+    without_unwanted,
 )
 from agent_memory.rules.plan import ChangeSet, ProposedEntry
 from agent_memory.session.history import History, Role, Turn
@@ -93,10 +93,10 @@ def test_a_proposal_that_brings_it_back_is_dropped_without_its_words() -> None:
     meant = evolve(again, turns=(1, 2))
     other = ProposedEntry("Piers", "The pier is 120 m long.", Kind.FACT, (), turns=(1,))
 
-    left = without_forgotten(ChangeSet((again, meant, other)), [tombstone], window, 50, {})
+    left = without_unwanted(ChangeSet((again, meant, other)), [tombstone], [], window, 50, {})
     assert left.entries == (meant, other)
     assert "Fuses" not in str(left.dropped)
-    alone = without_forgotten(ChangeSet((again,)), [tombstone], window, 50, {})
+    alone = without_unwanted(ChangeSet((again,)), [tombstone], [], window, 50, {})
     assert (alone.entries, alone.skipped) == ((), "what it says was forgotten")
 
 

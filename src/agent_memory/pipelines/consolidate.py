@@ -40,7 +40,7 @@ from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.change import Cause, Change, admit, changed_ids, entries_written
 from agent_memory.rules.drafts import taken_ids
-from agent_memory.rules.forgotten import forgotten_note, without_forgotten, without_rejected
+from agent_memory.rules.forgotten import forgotten_note, without_unwanted
 from agent_memory.rules.plan import Plan, PlanFacts, SessionRequest, live_when_applied, stored_when_applied
 from agent_memory.rules.plan_window import held_back, plan_inline_fallback, plan_window, subject_of
 from agent_memory.rules.run import Run, Settled, Work
@@ -415,9 +415,8 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
         return _refused(io, run, done, refused)
     if not isinstance(entry.retrieval, InlineNote):
         # Forgotten parts of an inline note were never sent (`why_forgotten`); what is meant here came later.
-        known = unwrap(io.tombstones.of_entries())
-        change_set = without_forgotten(change_set, known, request.window, entry.at_ms, facts.shown)
-        change_set = without_rejected(change_set, unwrap(io.tombstones.rejected()), facts.shown)
+        gone, rejected = unwrap(io.tombstones.of_entries()), unwrap(io.tombstones.rejected())
+        change_set = without_unwanted(change_set, gone, rejected, request.window, entry.at_ms, facts.shown)
     wanted = [(subject_of(each), GLOBAL_SCOPE if each.scope == "global" else work.scope) for each in change_set.entries]
     found = unwrap(io.known.near_each(wanted)) if wanted else ()
     similar = {each: near.similar for each, near in zip(change_set.entries, found, strict=True) if near.similar}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from attrs import evolve, field, frozen
@@ -101,79 +101,48 @@ def forgotten_note(
 # -- what a session would teach again ---------------------------------------------------------------------------------
 
 
-def without_forgotten(
+def without_unwanted(
     change_set: ChangeSet,
-    tombstones: Sequence[EntryTombstone],
+    forgotten: Sequence[EntryTombstone],
+    rejected: Sequence[EntryTombstone],
     window: History,
     captured_at_ms: int,
     shown: Mapping[str, StoredEntry],
 ) -> ChangeSet:
-    """Returns the change set without the items that repeat a forgotten note, and these as dropped items. An item counts
-    as said at the time of its last cited turn, else of the capture. If nothing is left, `skipped` says so."""
-    if not tombstones:
-        return change_set
+    """Returns the change set without the items that repeat a forgotten note, or say what a person rejected, whenever it was
+    said; these become dropped items. An item counts as said at the time of its last cited turn, else of the capture. If
+    nothing is left, `skipped` says so."""
     times = {turn.number: turn.at_ms for turn in window.turns}
 
-    def forgotten(item: ProposedEntry | ProposedUpdate, title: str, added: str) -> bool:
-        said = [at_ms for number in item.turns if (at_ms := times.get(number)) is not None]
-        return forgotten_note(tombstones, title, added, max(said, default=captured_at_ms)) is not None
-
-    return _without(change_set, shown, Cause.FORGOTTEN, REASON, "what it says was forgotten", forgotten)
-
-
-def _without(
-    change_set: ChangeSet,
-    shown: Mapping[str, StoredEntry],
-    cause: Cause,
-    reason: str,
-    skipped: str,
-    is_unwanted: Callable[[ProposedEntry | ProposedUpdate, str, str], bool],
-) -> ChangeSet:
-    """Returns the change set without the items that are unwanted by their title and what they add, which are dropped for
-    this reason. If nothing is left, it is skipped."""
-
-    def unwanted(item: ProposedEntry | ProposedUpdate) -> bool:
-        added = item.body or ""
+    def why_not(item: ProposedEntry | ProposedUpdate) -> tuple[str, Cause] | None:
+        title, added = item.title or "", item.body or ""
         if isinstance(item, ProposedUpdate) and item.id in shown:
             before = set(shown[item.id].body.split("\n"))
             added = "\n".join(line for line in added.split("\n") if line not in before)
-        return is_unwanted(item, item.title or "", added)
+        said = [at_ms for number in item.turns if (at_ms := times.get(number)) is not None]
+        if forgotten_note(forgotten, title, added, max(said, default=captured_at_ms)) is not None:
+            return REASON, Cause.FORGOTTEN
+        return (REJECTED, Cause.REJECTED) if any(each.is_said_by(title, added) for each in rejected) else None
 
-    entries = tuple(each for each in change_set.entries if not unwanted(each))
-    updates = tuple(each for each in change_set.updates if each.body is None or not unwanted(each))
-    gone = [each for each in change_set.entries if each not in entries]
-    gone_updates = [each for each in change_set.updates if each not in updates]
-    dropped = (
-        *(Dropped("a note", (reason,), cause) for _ in gone),  # its title would stay in the report for ever
-        *(Dropped(each.id, (reason,), cause) for each in gone_updates),
-    )
-    if not dropped:
+    updates = (each for each in change_set.updates if each.body is not None)
+    gone = {item: why for item in (*change_set.entries, *updates) if (why := why_not(item)) is not None}
+    if not gone:
         return change_set
+    entries = tuple(each for each in change_set.entries if each not in gone)
+    kept = tuple(each for each in change_set.updates if each not in gone)
+    is_rejected = any(cause is Cause.REJECTED for _, cause in gone.values())
+    nothing_left = "you rejected what it says" if is_rejected else "what it says was forgotten"
+    dropped = (
+        # A note's title would stay in the report for ever.
+        Dropped("a note" if isinstance(item, ProposedEntry) else item.id, (reason,), cause)
+        for item, (reason, cause) in gone.items()
+    )
     return evolve(
         change_set,
         entries=entries,
-        updates=updates,
-        skipped=change_set.skipped if entries or updates else skipped,
+        updates=kept,
+        skipped=change_set.skipped if entries or kept else nothing_left,
         dropped=(*change_set.dropped, *dropped),
-    )
-
-
-def without_rejected(
-    change_set: ChangeSet, rejected: Sequence[EntryTombstone], shown: Mapping[str, StoredEntry]
-) -> ChangeSet:
-    """Returns the change set without the items that say what a person rejected, whenever it was said; these become dropped
-    items."""
-    return (
-        _without(
-            change_set,
-            shown,
-            Cause.REJECTED,
-            REJECTED,
-            "you rejected what it says",
-            lambda item, title, added: any(each.is_said_by(title, added) for each in rejected),
-        )
-        if rejected
-        else change_set
     )
 
 
