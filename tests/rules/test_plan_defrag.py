@@ -467,54 +467,30 @@ def test_a_negation_may_be_said_in_other_words() -> None:
 # -- what is to be judged, what was, and what is left to a person or a model -------------------------------------------
 
 
-IDS = tuple(f"id__{letter * 6}" for letter in "abcdefgh")
-HASHES = {id: f"{place:064x}"[::-1] for place, id in enumerate(IDS)}
-NEED_NO_JUDGEMENT = (FindingKind.EXPIRED, FindingKind.SURPLUS)
-some_ids = st.frozensets(st.sampled_from(IDS))
-others = st.lists(
-    st.builds(
-        Finding,
-        st.sampled_from([each for each in FindingKind if each is not FindingKind.STALE]),
-        st.lists(st.sampled_from(IDS), min_size=1, max_size=4, unique=True).map(tuple),
-        st.sampled_from(["why", "because"]),
-    )
-).map(lambda found: sorted(found, key=lambda each: list(FindingKind).index(each.kind)))
-aged = st.lists(st.sampled_from(IDS), unique=True).map(
-    lambda ids: [Finding(FindingKind.STALE, (id,), "old") for id in ids]
+OF_A, OF_B, OF_BOTH = (
+    Finding(FindingKind.OVERSIZED, (A,), "long"),
+    Finding(FindingKind.STALE, (B,), "old"),
+    Finding(FindingKind.OVERLAP, (A, B), "much of it"),
 )
 
 
-@given(others, aged, some_ids, others)
-def test_findings_are_told_apart_by_entries_and_kinds(
-    found: list[Finding], aged: list[Finding], ids: frozenset[str], more: list[Finding]
-) -> None:
-    whole = (*found, *aged)
-    analysis = Analysis(whole, dict.fromkeys(IDS, 1))
-    assert analysis.without(ids).findings == tuple(each for each in whole if ids.isdisjoint(each.ids))
-    assert analysis.without(ids).body_chars.keys() == set(IDS) - ids
-    for kind in FindingKind:
-        assert analysis.of_kind(kind) == tuple(each for each in whole if each.kind is kind)
-    places = list(FindingKind)
-    together = sorted((*found, *aged, *more), key=lambda each: places.index(each.kind))
-    assert analysis.with_findings(more).findings == tuple(together)
+def test_findings_about_a_note_that_is_kept_back_are_not_told() -> None:
+    analysis = Analysis((OF_BOTH, OF_A, OF_B), {A: 1, B: 2})
+    assert analysis.without(frozenset({A})) == Analysis((OF_B,), {B: 2})
+    assert analysis.with_findings([OF_BOTH]).findings == (OF_BOTH, OF_BOTH, OF_A, OF_B)
 
 
-@given(others, aged, some_ids, some_ids, st.data())
-def test_nobody_is_asked_about_what_was_judged(
-    found: list[Finding], aged: list[Finding], seen: frozenset[str], hidden: frozenset[str], data: st.DataObject
-) -> None:
-    by_key = dict(candidates_of((*found, *aged), HASHES).findings)
-    judged = frozenset(key for key in by_key if data.draw(st.booleans())) | {"of another time"}
-    candidates = candidates_of((*found, *aged), HASHES)
-    new = {key: each for key, each in by_key.items() if key not in judged}
-    assert candidates.any_new(judged) == any(each.kind not in NEED_NO_JUDGEMENT for each in new.values())
-    old = [each for key, each in by_key.items() if key in judged]
-    assert candidates.new_first(judged) == (*new.values(), *old)
-
-    told = {key for key, each in by_key.items() if hidden.isdisjoint(each.ids)}
-    whole = {key for key in told if seen.issuperset(by_key[key].ids)}
-    after = whole | (judged & told) if whole - judged else told
-    assert candidates.without(hidden).judged(seen, judged) == after
+def test_nobody_is_asked_about_what_was_judged_unless_its_notes_change() -> None:
+    found = candidates_of((OF_BOTH, OF_A, OF_B), {A: "1", B: "2"})
+    both, of_a, of_b = found.findings
+    assert found.any_new(frozenset({both, of_a}))
+    assert not found.any_new(frozenset(found.findings))
+    assert found.new_first(frozenset({both, of_a})) == (OF_B, OF_BOTH, OF_A)
+    assert found.judged(frozenset({A}), frozenset({of_b, "of another time"})) == {of_a, of_b}
+    assert found.judged(frozenset({B}), frozenset({of_b})) == set(found.findings), "the others do not fit either"
+    assert list(found.without(frozenset({B})).findings) == [of_a]
+    assert not set(candidates_of((OF_A,), {A: "another"}).findings) & set(found.findings)
+    assert not candidates_of((evolve(OF_A, kind=FindingKind.EXPIRED),), {}).any_new(frozenset())
 
 
 def test_what_an_action_has_dealt_with_is_flagged_no_more() -> None:
