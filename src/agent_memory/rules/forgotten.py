@@ -124,8 +124,8 @@ def without_unwanted(
             return REASON, Cause.FORGOTTEN
         return (REJECTED, Cause.REJECTED) if any(each.is_said_by(title, added) for each in rejected) else None
 
-    updates = (each for each in change_set.updates if each.body is not None)
-    gone = {item: why for item in (*change_set.entries, *updates) if (why := why_not(item)) is not None}
+    proposed: tuple[ProposedEntry | ProposedUpdate, ...] = (*change_set.entries, *change_set.updates)
+    gone = {item: why for item in proposed if item.body is not None and (why := why_not(item)) is not None}
     if not gone:
         return change_set
     entries = tuple(each for each in change_set.entries if each not in gone)
