@@ -26,7 +26,7 @@ from bench.measure import BARE, MEGA, Took, print_table, run, scratch_environmen
 from bench.populated_home import PopulatedHome
 from bench.results import Figure, keep
 
-from agent_memory.capture.inbox_json import render_inbox_entry
+from agent_memory.capture.inbox_files import render_inbox_entry
 from agent_memory.note.note import Harness
 from agent_memory.session.queue import Context, InboxEntry, InlineNote, SessionFile
 from agent_memory.text.instants import iso_of

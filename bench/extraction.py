@@ -35,7 +35,7 @@ from agent_memory.results import sealed
 from agent_memory.rules.plan import SessionRequest
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry, SessionFile, retrieval_of
-from agent_memory.session.turns import redact_history
+from agent_memory.session.windows import redact_history
 from agent_memory.text.salience import content_terms, coverage, is_negated, statements
 
 FOUND = 0.28

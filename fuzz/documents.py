@@ -7,7 +7,7 @@ from typing import Any
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.capture import inbox_json
+from agent_memory.capture import inbox_files
 from agent_memory.errors import Error
 from agent_memory.files.json_lite import json_object, scan_json
 from agent_memory.recall.delivery_log import delivery_of
@@ -50,7 +50,7 @@ def _config(data: bytes) -> Any:
 
 
 DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
-    "inbox-entry": (_text(lambda text, _: inbox_json.parse_inbox_entry(text)), inbox_json.render_inbox_entry),
+    "inbox-entry": (_text(lambda text, _: inbox_files.parse_inbox_entry(text)), inbox_files.render_inbox_entry),
     "session-mark": _file(bookkeeping.SESSION_MARK),
     "checkpoint": _file(run_json.CHECKPOINT),
     "reply-record": _file(run_json.REPLY),
@@ -75,7 +75,7 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
     "footprint": _file(bookkeeping.FOOTPRINT),
     "journal": (_bytes(bookkeeping.parse_journal), bookkeeping.render_journal),
     "report": (_bytes(run_json.parse_report), None),
-    "troubles": (_bytes(inbox_json.TROUBLES.parse), inbox_json.TROUBLES.render),
+    "troubles": (_bytes(inbox_files.TROUBLES_FORMAT.parse), inbox_files.TROUBLES_FORMAT.render),
     "delivery": (_delivery, lambda delivery: json_object(delivery.members).encode("utf-8", "backslashreplace")),
     "config": (_config, None),
 }

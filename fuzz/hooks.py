@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from agent_memory.capture.hook import entry_text
-from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
+from agent_memory.capture.inbox_files import parse_inbox_entry, render_inbox_entry
 from agent_memory.capture.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
 from agent_memory.files.json_lite import scan_json, scan_members
 from agent_memory.recall.moment import MAX_PROMPT_CHARS, Moment, hook_output, moment_of

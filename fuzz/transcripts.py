@@ -25,7 +25,7 @@ from agent_memory.results import as_result, sealed
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import InboxEntry, retrieval_of
 from agent_memory.session.tool_calls import entry_uses
-from agent_memory.session.turns import cut_windows, redact_history
+from agent_memory.session.windows import cut_windows, redact_history
 from agent_memory.store.kept_histories_files import parse_history_lines, render_history_lines
 from fuzz.source_words import words_in
 from fuzz.target import Target

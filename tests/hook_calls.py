@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agent_memory.capture.inbox_json import parse_inbox_entry
+from agent_memory.capture.inbox_files import parse_inbox_entry
 from agent_memory.session.queue import InboxEntry
 
 ID = "3f1c8f0e-7d1a-4c55-9a0e-2b6f4f0c9d11"

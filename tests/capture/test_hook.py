@@ -17,7 +17,7 @@ from returns.result import Success
 
 from agent_memory.capture.hook import entry_text
 from agent_memory.capture.hook_files import LOG_NAME, MAX_LOG_BYTES, PREVIOUS_LOG_NAME, log_hook_problem, timestamp_of
-from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
+from agent_memory.capture.inbox_files import parse_inbox_entry, render_inbox_entry
 from agent_memory.capture.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.files.root import is_marked
 from agent_memory.note.note import Harness

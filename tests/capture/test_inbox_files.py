@@ -15,8 +15,7 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.capture.inbox_files import Inbox, captures, put_snapshot
-from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
+from agent_memory.capture.inbox_files import Inbox, captures, parse_inbox_entry, put_snapshot, render_inbox_entry
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness
 from agent_memory.session.queue import (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from returns.result import Success
 
-from agent_memory.capture.inbox_json import TROUBLES, parse_inbox_entry, render_inbox_entry
+from agent_memory.capture.inbox_files import TROUBLES_FORMAT, parse_inbox_entry, render_inbox_entry
 from agent_memory.errors import InboxEntryInvalid, StateCorrupt
 from agent_memory.note.note import Harness, Kind
 from agent_memory.session.queue import AmpThread, Context, InboxEntry, InlineNote
@@ -60,7 +60,7 @@ def test_a_rendered_entry_reads_back_the_same(entry: InboxEntry) -> None:
 @pytest.mark.parametrize("trouble", [3, {"attempts": "1"}, {"attempts": -1}, {"code": 1}, {"tries": 1}])
 def test_damaged_trouble_is_never_none_p6(trouble: object) -> None:
     with pytest.raises(StateCorrupt) as refused:
-        TROUBLES.parse(json.dumps({"version": 1, "troubles": {"k": trouble}}).encode(), "p")
+        TROUBLES_FORMAT.parse(json.dumps({"version": 1, "troubles": {"k": trouble}}).encode(), "p")
     assert refused.value.problems[0].startswith("troubles.k")
 
 

@@ -12,7 +12,7 @@ from returns.result import Failure, Success
 
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
 from agent_memory.session.history import History
-from agent_memory.session.turns import cut_windows
+from agent_memory.session.windows import cut_windows
 from claude_transcripts import SESSION, Conversation
 from codex_rollouts import THREAD, Rollout
 from gemini_chats import CHAT, Chat

@@ -20,7 +20,7 @@ from agent_memory.rules.plan import SessionRequest
 from agent_memory.rules.shown import choose_shown
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.queue import Context, InboxEntry, SessionFile
-from agent_memory.session.turns import cut_windows
+from agent_memory.session.windows import cut_windows
 from faults import failing_on
 
 TEMPLATE = (Path(__file__).resolve().parents[2] / "prompts" / "consolidate.md").read_text(encoding="utf-8")

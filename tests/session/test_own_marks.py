@@ -28,7 +28,7 @@ from agent_memory.session.own_marks import (
     without_own_text,
     without_pasted_review,
 )
-from agent_memory.session.turns import turn_chars
+from agent_memory.session.windows import turn_chars
 
 
 @pytest.mark.parametrize("before", ["", "\n", "  ", "\ufeff", "title\n", "> quoted by a harness\n\n"])

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, ToolCall, Turn
-from agent_memory.session.turns import MIN_WINDOW_CHARS, cut_windows, turn_chars
+from agent_memory.session.windows import MIN_WINDOW_CHARS, cut_windows, turn_chars
 
 CALLS = st.builds(ToolCall, name=st.just("Bash"), brief=st.text("abc ", max_size=400), path=st.none() | st.just("/a/b"))
 TURNS = st.builds(

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from agent_memory.capture.inbox_files import Inbox
-from agent_memory.capture.inbox_json import parse_inbox_entry
+from agent_memory.capture.inbox_files import Inbox, parse_inbox_entry
 from agent_memory.care.tombstones import Tombstones
 from agent_memory.session.queue import InboxEntry, Trouble
 from agent_memory.store.bookkeeping import SessionMarks, SpendLedgerFiles, StateKeysFiles, TagVocabularyFile

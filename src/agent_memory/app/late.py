@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from agent_memory.recall import embedding, hits, known_notes, note_index, searching, session_search
     from agent_memory.rules import change, drafts, forgotten, run, run_log
     from agent_memory.section import publishing, targets
-    from agent_memory.session import found_session, history, queue, turns
+    from agent_memory.session import found_session, history, queue, windows
     from agent_memory.setup import installation, plan, scheduling
     from agent_memory.store import bookkeeping, diffs, kept_histories_files, recorded_writes, run_files
     from agent_memory.sync import remote, sharing, synchroniser

@@ -255,7 +255,7 @@ def tombstone_path(harness: str | None, session_id: str) -> str:
 
 
 def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]") -> str:
-    """Returns the inbox entry, version 1, byte for byte as `capture.inbox_json` renders it."""
+    """Returns the inbox entry, version 1, byte for byte as `capture.inbox_files` renders it."""
     context: dict[str, str | None] = {"cwd": event.cwd}
     if event.cwd is not None:
         repository = read_repository(event.cwd, environ)

@@ -1,4 +1,5 @@
-"""The queue on disk: one JSON file for each entry in `inbox/`, with `.processed/` and `.failed/` below it.
+"""The queue on disk: one JSON file for each entry in `inbox/`, with `.processed/` and `.failed/` below it; and the JSON of
+an entry and of the troubles of pending ones, version 1 (docs/contributing/formats.md).
 
 Any step of an entry that leaves or returns may be the last before a crash (P3): it is written to its new place, with
 its outcome, before it is removed from the old one; a rerun finds it in both and continues. Nothing is overwritten but
@@ -25,8 +26,8 @@ from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.capture.hook_files import INBOX, put_text, random_digits
-from agent_memory.capture.inbox_json import MAX_ENTRY_BYTES, TROUBLES as FORMAT, entry_of, render_inbox_entry
 from agent_memory.capture.places import known_places, repo_now
+from agent_memory.capture.session_event import method_of
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.files.durable import create_file, make_directories, move_file, replace_file
 from agent_memory.files.paths import (
@@ -43,8 +44,10 @@ from agent_memory.files.paths import (
 from agent_memory.redaction.redact import redact_path, redact_with_paths
 from agent_memory.results import as_result, unwrap
 from agent_memory.session.queue import (
+    SESSION_METHODS,
     SNAPSHOTS,
     UPGRADE_EVENT,
+    AmpThread,
     FailedEntry,
     FileSnapshot,
     InboxEntry,
@@ -54,6 +57,8 @@ from agent_memory.session.queue import (
     Outcome,
     Pending,
     Quarantined,
+    Retrieval,
+    SessionFile,
     Trouble,
     as_captured,
     as_consumed,
@@ -63,13 +68,52 @@ from agent_memory.session.queue import (
     session_key,
 )
 from agent_memory.text.instants import iso_of, ms_in_name
+from agent_memory.text.json_codec import Format, InvalidValue, load_json, tagged_union
 
 PROCESSED = f"{INBOX}/.processed"
 FAILED = f"{INBOX}/.failed"
 REASON_ENDING = ".reason.json"
 """The ending of the file beside a malformed one that says what is wrong with it."""
 
+MAX_ENTRY_BYTES = 256 * 1024
 MAX_RETIRED_BYTES = 4 << 20
+
+# -- an entry as JSON -------------------------------------------------------------------------------------------------
+
+tagged_union(
+    Retrieval,
+    "method",
+    {
+        "amp-thread": AmpThread,
+        **dict.fromkeys(SESSION_METHODS, SessionFile),
+        "file": FileSnapshot,
+        "inline": InlineNote,
+    },
+)
+
+
+def _harness_problem(entry: InboxEntry) -> Iterator[str]:
+    method = entry.retrieval.method
+    if isinstance(entry.retrieval, SessionFile | AmpThread) and method != method_of(entry.harness):
+        yield f"harness is {entry.harness.value!r}, but {method} belongs to {method.rpartition('-')[0]}"
+
+
+_ENTRY = Format(InboxEntry, indent=None, check=_harness_problem)
+
+
+def entry_of(text: str) -> InboxEntry:
+    """Returns the entry in a JSON text; raises InboxEntryInvalid with every problem as `key what is wrong`."""
+    try:
+        return _ENTRY.value_of(load_json(text))
+    except InvalidValue as error:
+        raise InboxEntryInvalid(error.problems) from error
+
+
+parse_inbox_entry = as_result(entry_of)
+
+render_inbox_entry = _ENTRY.render
+"""Returns one line of JSON; `entry_of` returns the same entry if it is valid."""
+
 
 # -- names and files --------------------------------------------------------------------------------------------------
 
@@ -173,6 +217,7 @@ def newest_entries(root: str, places: Iterable[str], most: int = MOST_OPENED) ->
 
 
 TROUBLES = f"{INBOX}/.queue.json"
+TROUBLES_FORMAT = Format(dict[str, Trouble], member="troubles")
 MAX_BYTES = 64 << 20
 
 
@@ -184,7 +229,7 @@ class QueueTroubles:
 
     @property
     def _file(self) -> JsonFile[dict[str, Trouble]]:
-        return JsonFile(self.root, TROUBLES, FORMAT, MAX_BYTES)
+        return JsonFile(self.root, TROUBLES, TROUBLES_FORMAT, MAX_BYTES)
 
     @as_result
     def read(self) -> Mapping[str, Trouble]:

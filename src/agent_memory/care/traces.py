@@ -13,8 +13,14 @@ from attrs import Factory, evolve, field, frozen
 from returns.result import Failure
 
 from agent_memory.capture.hook_files import INBOX
-from agent_memory.capture.inbox_files import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING, is_entry_name
-from agent_memory.capture.inbox_json import parse_inbox_entry
+from agent_memory.capture.inbox_files import (
+    FAILED,
+    MAX_RETIRED_BYTES,
+    PROCESSED,
+    REASON_ENDING,
+    is_entry_name,
+    parse_inbox_entry,
+)
 from agent_memory.errors import PathRefused, StateCorrupt
 from agent_memory.files.paths import (
     FileImage,

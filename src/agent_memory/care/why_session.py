@@ -12,8 +12,14 @@ from attrs import field, frozen
 from returns.result import Result
 
 from agent_memory.capture.hook_files import INBOX
-from agent_memory.capture.inbox_files import FAILED, MAX_RETIRED_BYTES, PROCESSED, QueueTroubles, is_entry_name
-from agent_memory.capture.inbox_json import parse_inbox_entry
+from agent_memory.capture.inbox_files import (
+    FAILED,
+    MAX_RETIRED_BYTES,
+    PROCESSED,
+    QueueTroubles,
+    is_entry_name,
+    parse_inbox_entry,
+)
 from agent_memory.errors import EntryUnreadable, Error, UsageInvalid
 from agent_memory.files.paths import names_below, read_image
 from agent_memory.note.note import Listed, Listing, Meta, Origin, Usage, reads_of

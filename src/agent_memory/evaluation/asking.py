@@ -25,7 +25,7 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.rules.plan import DaySpend, SessionRequest
 from agent_memory.session.history import History
 from agent_memory.session.queue import FileSnapshot, InboxEntry
-from agent_memory.session.turns import MIN_WINDOW_CHARS, cut_windows, turn_chars
+from agent_memory.session.windows import MIN_WINDOW_CHARS, cut_windows, turn_chars
 from agent_memory.text.instants import day_of
 
 CALLS = 4

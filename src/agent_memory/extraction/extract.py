@@ -45,7 +45,7 @@ from agent_memory.rules.origin import holds_quotation
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import pasted_review, without_pasted_review
-from agent_memory.session.turns import TODO_TOOL
+from agent_memory.session.windows import TODO_TOOL
 from agent_memory.text.instants import DAY_MS
 from agent_memory.text.salience import content_terms, is_directive, is_negated, lost_salience
 

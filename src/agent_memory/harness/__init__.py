@@ -32,11 +32,9 @@ from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.own_marks import is_own_prompt
 from agent_memory.session.queue import (
     SNAPSHOTS,
-    AmpThread,
     FileSnapshot,
     InboxEntry,
     InlineNote,
-    SessionFile,
     retrieval_of,
 )
 from agent_memory.session.turns import USER_TEXT_CHARS, as_many_as_fit, document_turns, excerpt, turns_after
@@ -78,12 +76,9 @@ class Histories:
                 return note_history(entry, note)
             case FileSnapshot(path):
                 return snapshot_history(self.given.root, entry, path, mark)
-            case SessionFile(session_id=session_id, session_path=path):
-                named = path
-            case AmpThread(session_id):
-                named = None
-        sessions = _sessions_of(entry.harness).at(self.given)
-        history = sessions.history(session_id, named, entry.context.cwd, mark)
+            case how:
+                sessions = _sessions_of(entry.harness).at(self.given)
+                history = sessions.history(how.session_id, how.session_path, entry.context.cwd, mark)
         return without_commands(history, self.given.home)
 
 

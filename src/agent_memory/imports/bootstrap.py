@@ -37,7 +37,7 @@ from agent_memory.rules.shown import catalog_of, tag_vocabulary
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import without_own_text
 from agent_memory.session.queue import FileSnapshot, InboxEntry
-from agent_memory.session.turns import cut_windows
+from agent_memory.session.windows import cut_windows
 from agent_memory.text.instants import day_of
 from agent_memory.text.json_codec import NotJson, load_json
 from agent_memory.text.json_shape import is_object

@@ -32,7 +32,7 @@ from agent_memory.session.queue import (
     retrieval_of,
     session_key,
 )
-from agent_memory.session.turns import turn_chars
+from agent_memory.session.windows import turn_chars
 from agent_memory.text.ids import IdSet
 from agent_memory.text.instants import iso_of
 from agent_memory.text.plain_text import counted, first_few

@@ -61,7 +61,7 @@ from agent_memory.session.queue import (
     session_id_of,
 )
 from agent_memory.session.tool_calls import entry_uses
-from agent_memory.session.turns import cut_windows, redact_history
+from agent_memory.session.windows import cut_windows, redact_history
 from agent_memory.store.bookkeeping import SessionMarks
 from agent_memory.store.kept_histories_files import KeptHistories
 from agent_memory.store.run_files import RunRecords

@@ -20,7 +20,7 @@ from agent_memory.rules.forgotten import forgotten_note
 from agent_memory.rules.origin import Claim, cleared, origin_of, with_source
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import Context, InboxEntry, session_id_of
-from agent_memory.session.turns import redact_history
+from agent_memory.session.windows import redact_history
 from agent_memory.text.ids import mint_id
 from agent_memory.text.instants import DAY_MS
 

@@ -21,7 +21,7 @@ from agent_memory.rules.plan import DefragRequest, SessionRequest
 from agent_memory.rules.tiers import best_now
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.own_marks import PROMPT_MARKER, marked_review
-from agent_memory.session.turns import MIN_WINDOW_CHARS, turn_chars
+from agent_memory.session.windows import MIN_WINDOW_CHARS, turn_chars
 from agent_memory.text.instants import DAY_MS, day_of, iso_of
 from agent_memory.text.markdown import derive_description
 from agent_memory.text.plain_text import clean_text, first_few, one_line

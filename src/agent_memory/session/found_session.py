@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from agent_memory.note.note import Harness
 from agent_memory.session.history import SessionMark
-from agent_memory.session.queue import AmpThread, InboxEntry, SessionFile, SessionRetrieval
+from agent_memory.session.queue import InboxEntry, SessionRetrieval
 from agent_memory.text.plain_text import counted
 
 
@@ -29,7 +29,7 @@ class FoundSession:
 
     @property
     def session_id(self) -> str:
-        return self.retrieval.thread_id if isinstance(self.retrieval, AmpThread) else self.retrieval.session_id
+        return self.retrieval.session_id
 
     @property
     def key(self) -> tuple[Harness, str]:
@@ -43,7 +43,7 @@ class FoundSession:
     @property
     def path(self) -> str | None:
         """Returns its transcript, if it has a file of its own."""
-        return self.retrieval.session_path if isinstance(self.retrieval, SessionFile) else None
+        return self.retrieval.session_path
 
 
 Sight = Literal[

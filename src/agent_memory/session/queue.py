@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Literal, get_args
+from typing import Annotated, ClassVar, Literal
 
 from attrs import define, evolve, field, frozen
 
@@ -37,25 +37,14 @@ MAX_TAG_CHARS = 100
 
 _SPARSE = {"sparse": True}
 
-SessionMethod = Literal[
-    "opencode-session",
-    "claude-code-session",
-    "codex-session",
-    "cursor-session",
-    "gemini-session",
-    "copilot-session",
-    "pi-session",
-    "goose-session",
-    "aider-session",
-]
-SESSION_METHODS: tuple[SessionMethod, ...] = get_args(SessionMethod)
+SESSION_METHODS = tuple(f"{each}-session" for each in Harness if each not in (Harness.AMP, Harness.MANUAL))
 
 
 @frozen
 class SessionFile:
-    """A session in a file of its harness. JSON: `{method, sessionId, sessionPath?}`."""
+    """A session in a file of its harness. JSON: `{method, sessionId, sessionPath?}`, the method one of `SESSION_METHODS`."""
 
-    method: SessionMethod
+    method: str
     session_id: Annotated[str, id_problem]
     session_path: Annotated[str, path_problem] | None = field(default=None, metadata=_SPARSE)
 
@@ -66,6 +55,11 @@ class AmpThread:
 
     thread_id: Annotated[str, id_problem]
     method: Literal["amp-thread"] = "amp-thread"
+    session_path: ClassVar[None] = None
+
+    @property
+    def session_id(self) -> str:
+        return self.thread_id
 
 
 SNAPSHOTS = "inbox/snapshots"
@@ -95,6 +89,7 @@ class FileSnapshot:
 
     path: Annotated[str, snapshot_path_problem]
     method: Literal["file"] = "file"
+    session_id: ClassVar[None] = None
 
 
 @frozen
@@ -109,6 +104,10 @@ class InlineNote:
     kind: Kind | None = field(default=None, metadata=_SPARSE)
     thread_id: Annotated[str, id_problem] | None = field(default=None, metadata=_SPARSE)
     method: Literal["inline"] = "inline"
+
+    @property
+    def session_id(self) -> str | None:
+        return self.thread_id
 
 
 Retrieval = SessionFile | AmpThread | FileSnapshot | InlineNote
@@ -171,10 +170,7 @@ def retrieval_of(harness: Harness, session_id: str, session_path: str | None = N
     """Returns how to get the history of a session of this harness; None if it has no sessions (`manual`)."""
     if harness is Harness.AMP:
         return AmpThread(session_id)
-    for method in SESSION_METHODS:
-        if method.removesuffix("-session") == harness:
-            return SessionFile(method, session_id, session_path)
-    return None
+    return None if harness is Harness.MANUAL else SessionFile(f"{harness}-session", session_id, session_path)
 
 
 def possible_retrievals(session_id: str, harness: Harness | None) -> Iterator[tuple[Harness, SessionRetrieval]]:
@@ -189,15 +185,7 @@ def possible_retrievals(session_id: str, harness: Harness | None) -> Iterator[tu
 
 def session_id_of(entry: InboxEntry) -> str | None:
     """Returns the harness's own id of the session, if the entry has one."""
-    match entry.retrieval:
-        case SessionFile(_, session_id):
-            return session_id
-        case AmpThread(thread_id):
-            return thread_id
-        case InlineNote(thread_id=thread_id):
-            return thread_id
-        case FileSnapshot():
-            return None
+    return entry.retrieval.session_id
 
 
 @frozen
@@ -286,11 +274,8 @@ def queue_key(entry: InboxEntry, name: str) -> str:
 
 def session_key(entry: InboxEntry, name: str) -> str:
     """Returns the session of an entry, whichever transcript it names, or the entry itself."""
-    match entry.retrieval:
-        case SessionFile(method, id) | AmpThread(id, method):
-            return f"{method} {id}"
-        case _:
-            return f"entry {name}"
+    how = entry.retrieval
+    return f"{how.method} {how.session_id}" if isinstance(how, SessionFile | AmpThread) else f"entry {name}"
 
 
 def is_same_work(entry: InboxEntry, name: str, pending: Pending) -> bool:
