@@ -20,9 +20,10 @@ class Conversation(Talk):
 
     harness, source, file_name = Harness.CLAUDE_CODE, ClaudeCodeSessions, "{id}.jsonl"
 
-    def __init__(self, session_id: str = SESSION, started_ms: int = STARTED_MS) -> None:
+    def __init__(self, session_id: str = SESSION, started_ms: int = STARTED_MS, cwd: str = "/srv/harbour") -> None:
         super().__init__(session_id)
         self.started_ms = started_ms
+        self.cwd = cwd
         self._count = 0
         self._last: str | None = None
 
@@ -33,7 +34,7 @@ class Conversation(Talk):
             "parentUuid": self._last if parent == "" else parent,
             "isSidechain": False,
             "userType": "external",
-            "cwd": "/srv/harbour",
+            "cwd": self.cwd,
             "sessionId": self.session_id,
             "version": "2.1.200",
             "gitBranch": "main",
@@ -57,6 +58,11 @@ class Conversation(Talk):
     def result(self, call: str, content: object, *, failed: bool = False, **further: object) -> str:
         block = {"type": "tool_result", "tool_use_id": call, "content": content, "is_error": failed}
         return self.user([block], **further)
+
+    def look(self, id: str, name: str, output: str, **arguments: object) -> None:
+        """The agent looks something up: a call and its answer."""
+        self.agent("I look.", calls(id, name, **arguments))
+        self.result(id, output)
 
     def attachment(self, **attachment: object) -> str:
         return self.record("attachment", attachment=attachment)

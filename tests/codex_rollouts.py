@@ -64,5 +64,10 @@ class Rollout(Talk):
     def output(self, id: str, output: object) -> None:
         self.item("function_call_output", call_id=id, output=output)
 
+    def look(self, id: str, name: str, output: str, **arguments: object) -> None:
+        """The agent looks something up: a call and its answer."""
+        self.agent("I look.", (id, name, arguments))
+        self.output(id, output)
+
     def turn(self, turn_id: str) -> None:
         self.line("turn_context", turn_id=turn_id, cwd="/srv/harbour", model="gpt-6")

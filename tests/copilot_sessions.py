@@ -62,3 +62,8 @@ class CopilotEvents(Talk):
     def result(self, call_id: str, content: str, *, success: bool = True, **further: object) -> None:
         result = {"content": content}
         self.event("tool.execution_complete", toolCallId=call_id, success=success, result=result, **further)  # type: ignore[arg-type]
+
+    def look(self, id: str, name: str, output: str, **arguments: object) -> None:
+        """The agent looks something up: a call and its answer."""
+        self.agent("I look.", (id, name, arguments))
+        self.result(id, output)

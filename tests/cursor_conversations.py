@@ -41,6 +41,11 @@ class Transcript:
     def result(self, text: str) -> None:
         self.put("user", {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": text}]})
 
+    def look(self, id: str, name: str, output: str, **arguments: object) -> None:
+        """The agent looks something up: a call and its answer."""
+        self.agent("I look.", calls(name, **arguments))
+        self.result(output)
+
     def end(self) -> None:
         self.lines.append({"type": "turn_ended", "status": "success"})
 

@@ -44,6 +44,10 @@ class Chat(Talk):
         more: Json = {"toolCalls": list(calls)} if calls else {}
         return self.message("gemini", text, model="gemini-3-pro", **more, **further)  # type: ignore[arg-type]
 
+    def look(self, id: str, name: str, output: str, **arguments: object) -> None:
+        """The agent looks something up: a call and its answer."""
+        self.agent("I look.", tool(id, name, output, **arguments))  # type: ignore[arg-type]
+
     def grow(self, message: Json, *calls: Json) -> None:
         """The message comes again, with these calls."""
         grown = {**message, "toolCalls": list(calls)}

@@ -59,6 +59,11 @@ class GooseTalk(Talk):
     def agent(self, *blocks: Mapping[str, object] | str, **further: object) -> None:
         self.message("assistant", *blocks, **further)  # type: ignore[arg-type]
 
+    def look(self, id: str, name: str, output: str, **arguments: object) -> None:
+        """The agent looks something up: a call and its answer."""
+        self.agent("I look.", calls(id, name, **arguments))
+        self.user(answers(id, output))
+
     def write(self, directory: Path | None = None, name: str = "", end: bytes = b"") -> Path:
         """The database with this session in it."""
         path = (directory or Path.cwd()) / (name or "sessions.db")

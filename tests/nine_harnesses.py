@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import frozen
 
@@ -15,7 +15,7 @@ import gemini_chats as gemini
 import goose_sessions as goose
 import opencode_sessions as opencode
 import pi_sessions as pi
-from claude_transcripts import Conversation, calls as claude_calls
+from claude_transcripts import Conversation
 from codex_rollouts import Rollout
 from copilot_sessions import CopilotEvents
 
@@ -84,20 +84,27 @@ class Exchange:
     looks: Sequence[Look] = ()
 
 
-@frozen
-class _Called:
-    id: str
-    name: str
-    arguments: dict[str, object]
-    output: str
+class Keeps(Protocol):
+    """One session as its harness keeps it, to which what is said is added."""
 
-
-Keeps = Callable[[Path, str, Sequence[Exchange]], Path]
+    def user(self, text: str, /) -> object: ...
+    def agent(self, text: str, /) -> object: ...
+    def look(self, id: str, name: str, output: str, **arguments: object) -> None: ...
+    def write(self, directory: Path, /) -> Path: ...
 
 
 def keep(harness: str, home: Path, talk: Sequence[Exchange]) -> Path:
     """Write the session as the harness keeps it, in place of what was there; the file."""
-    return _KEEPS[harness](home, SESSIONS[harness], talk)
+    made, directory = _KEEPS[harness]
+    kept = made(SESSIONS[harness], str(home))
+    for number, each in enumerate(talk):
+        kept.user(each.user)
+        for at, look in enumerate(each.looks):
+            name, argument = TOOLS[harness][look.kind]
+            content = {"content": "x"} if look.kind == WRITE else {}
+            kept.look(f"c{number}x{at}", name, look.output, **{argument: look.argument}, **content)
+        kept.agent(each.agent)
+    return kept.write(home / directory)
 
 
 def checkpoint(harness: str, home: Path, path: Path) -> dict[str, Any]:
@@ -162,69 +169,36 @@ def installed_hooks(home: Path) -> dict[str, list[str]]:
     return {harness: list(*commands) for harness, commands in found.items()}
 
 
-def _called(harness: str, exchange: Exchange, number: int) -> list[_Called]:
-    made = []
-    for at, look in enumerate(exchange.looks):
-        name, argument = TOOLS[harness][look.kind]
-        arguments: dict[str, object] = {argument: look.argument, **({"content": "x"} if look.kind == WRITE else {})}
-        made.append(_Called(f"c{number}x{at}", name, arguments, look.output))
-    return made
+class _AmpThread:
+    def __init__(self, thread_id: str, home: str) -> None:
+        self.thread_id = thread_id
+        self.home = home
+        self.messages: list[dict[str, object]] = []
 
+    def say(self, role: str, *blocks: dict[str, object], **further: object) -> None:
+        self.messages.append({"role": role, "messageId": len(self.messages), "content": list(blocks), **further})
 
-def _claude(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
-    made = Conversation(session_id)
-    for number, each in enumerate(talk):
-        made.user(each.user, cwd=str(home))
-        for call in _called("claude-code", each, number):
-            made.agent("I look.", claude_calls(call.id, call.name, **call.arguments), cwd=str(home))
-            made.result(call.id, call.output, cwd=str(home))
-        made.agent(each.agent, cwd=str(home))
-    directory = home / ".claude" / "projects" / "-home"
-    directory.mkdir(parents=True, exist_ok=True)
-    return made.write(directory)
+    def user(self, text: str) -> None:
+        sent_at = 1_770_000_000_000 + len(self.messages) * 1000
+        self.say("user", {"type": "text", "text": text}, meta={"sentAt": sent_at})
 
+    def agent(self, text: str) -> None:
+        self.say("assistant", {"type": "text", "text": text}, state={"type": "complete", "stopReason": "end_turn"})
 
-def _codex(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
-    made = Rollout(session_id, cwd=str(home), git=None)
-    for number, each in enumerate(talk):
-        made.user(each.user)
-        for call in _called("codex", each, number):
-            made.agent("I look.", (call.id, call.name, call.arguments))
-            made.output(call.id, call.output)
-        made.agent(each.agent)
-    return made.write(home / ".codex" / "sessions" / "2026" / "02" / "13")
+    def look(self, id: str, name: str, output: str, **arguments: object) -> None:
+        use = {"type": "tool_use", "id": id, "name": name, "input": arguments, "complete": True}
+        self.say("assistant", {"type": "text", "text": "I look."}, use)
+        run = {"status": "done", "result": {"output": output, "exitCode": 0}}
+        self.say("user", {"type": "tool_result", "toolUseID": id, "run": run})
 
-
-def _cursor(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
-    made = cursor.Transcript(session_id)
-    for number, each in enumerate(talk):
-        made.user(each.user)
-        for call in _called("cursor", each, number):
-            made.agent("I look.", cursor.calls(call.name, **call.arguments))
-            made.result(call.output)
-        made.agent(each.agent)
-    return made.write(home / ".cursor" / "projects")
-
-
-def _amp(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
-    messages: list[dict[str, object]] = []
-
-    def say(role: str, *blocks: dict[str, object], **further: object) -> None:
-        messages.append({"role": role, "messageId": len(messages), "content": list(blocks), **further})
-
-    for number, each in enumerate(talk):
-        sent_at = 1_770_000_000_000 + len(messages) * 1000
-        say("user", {"type": "text", "text": each.user}, meta={"sentAt": sent_at})
-        for call in _called("amp", each, number):
-            use = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments, "complete": True}
-            say("assistant", {"type": "text", "text": "I look."}, use)
-            run = {"status": "done", "result": {"output": call.output, "exitCode": 0}}
-            say("user", {"type": "tool_result", "toolUseID": call.id, "run": run})
-        say("assistant", {"type": "text", "text": each.agent}, state={"type": "complete", "stopReason": "end_turn"})
-    tree = {"displayName": "home", "uri": f"file://{home}"}
-    thread = {"v": 150, "id": session_id, "created": 1_770_000_000_000, "title": "Ports", "messages": messages}
-    document = thread | {"env": {"initial": {"platform": {"os": "linux"}, "trees": [tree]}}}
-    return keep_thread(home, session_id, json.dumps(document).encode())
+    def write(self, home: Path) -> Path:
+        tree = {"displayName": "home", "uri": f"file://{self.home}"}
+        thread = {"v": 150, "id": self.thread_id, "created": 1_770_000_000_000, "title": "Ports"}
+        document = thread | {
+            "messages": self.messages,
+            "env": {"initial": {"platform": {"os": "linux"}, "trees": [tree]}},
+        }
+        return keep_thread(home, self.thread_id, json.dumps(document).encode())
 
 
 _AMP = """#!/bin/sh
@@ -252,60 +226,15 @@ def keep_thread(home: Path, thread_id: str, export: bytes) -> Path:
     return path
 
 
-def _gemini(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
-    made = gemini.Chat(session_id)
-    for number, each in enumerate(talk):
-        made.user(each.user)
-        for call in _called("gemini", each, number):
-            made.agent("I look.", gemini.tool(call.id, call.name, call.output, **call.arguments))  # type: ignore[arg-type]
-        made.agent(each.agent)
-    return made.write(home / ".gemini" / "tmp" / "home" / "chats")
-
-
-def _opencode(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
-    made = opencode.Talk(session_id, directory=str(home))
-    for number, each in enumerate(talk):
-        made.user(each.user)
-        for call in _called("opencode", each, number):
-            made.agent("I look.", opencode.used(call.id, call.name, call.output, **call.arguments))  # type: ignore[arg-type]
-        made.agent(each.agent)
-    return made.write_rows(home / ".local" / "share" / "opencode")
-
-
-def _copilot(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
-    made = CopilotEvents(session_id, context={"cwd": str(home)})
-    for number, each in enumerate(talk):
-        made.user(each.user)
-        for call in _called("copilot", each, number):
-            made.agent("I look.", (call.id, call.name, call.arguments))
-            made.result(call.id, call.output)
-        made.agent(each.agent)
-    return made.write(home / ".copilot" / "session-state")
-
-
-def _pi(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
-    made = pi.Branching(session_id, cwd=str(home))
-    for number, each in enumerate(talk):
-        made.user(each.user)
-        for call in _called("pi", each, number):
-            made.agent("I look.", pi.tool_call(call.id, call.name, **call.arguments))
-            made.result(call.id, call.output)
-        made.agent(each.agent)
-    return made.write(home / ".pi" / "agent" / "sessions" / "--home--")
-
-
-def _goose(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
-    made = goose.GooseTalk(id=session_id, working_dir=str(home))
-    for number, each in enumerate(talk):
-        made.user(each.user)
-        for call in _called("goose", each, number):
-            made.agent("I look.", goose.calls(call.id, call.name, **call.arguments))
-            made.user(goose.answers(call.id, call.output))
-        made.agent(each.agent)
-    return made.write(home / ".local" / "share" / "goose" / "sessions")
-
-
-_KEEPS: Mapping[str, Keeps] = {
-    "claude-code": _claude, "codex": _codex, "cursor": _cursor, "amp": _amp, "gemini": _gemini, "opencode": _opencode,
-    "copilot": _copilot, "pi": _pi, "goose": _goose,
-}  # fmt: skip
+_KEEPS: Mapping[str, tuple[Callable[[str, str], Keeps], str]] = {
+    "claude-code": (lambda id, home: Conversation(id, cwd=home), ".claude/projects/-home"),
+    "codex": (lambda id, home: Rollout(id, cwd=home, git=None), ".codex/sessions/2026/02/13"),
+    "cursor": (lambda id, home: cursor.Transcript(id), ".cursor/projects"),
+    "amp": (_AmpThread, ""),
+    "gemini": (lambda id, home: gemini.Chat(id), ".gemini/tmp/home/chats"),
+    "opencode": (lambda id, home: opencode.Talk(id, directory=home), ".local/share/opencode"),
+    "copilot": (lambda id, home: CopilotEvents(id, context={"cwd": home}), ".copilot/session-state"),
+    "pi": (lambda id, home: pi.Branching(id, cwd=home), ".pi/agent/sessions/--home--"),
+    "goose": (lambda id, home: goose.GooseTalk(id=id, working_dir=home), ".local/share/goose/sessions"),
+}
+"""By harness: a session without a word, made of its id and the home, and the directory below the home where it is kept."""

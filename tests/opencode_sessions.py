@@ -79,12 +79,16 @@ class Talk:
         about = {"modelID": "glm-5", "path": {"cwd": "/srv/harbour", "root": "/srv"}, "finish": "stop"}
         return self.message("assistant", *spoken, **(about | info))
 
+    def look(self, id: str, name: str, output: str, **arguments: object) -> None:
+        """The agent looks something up: a call and its answer."""
+        self.agent("I look.", used(id, name, output, **arguments))  # type: ignore[arg-type]
+
     def export(self) -> bytes:
         """What `opencode export` prints."""
         messages = [{"info": info, "parts": parts} for info, parts in self.messages]
         return json.dumps({"info": self.info, "messages": messages}, indent=2).encode()
 
-    def write_rows(self, directory: Path, name: str = "opencode.db", *, wal: bool = True) -> Path:
+    def write(self, directory: Path, name: str = "opencode.db", *, wal: bool = True) -> Path:
         """The database with this session in it."""
         path = directory / name
         path.unlink(missing_ok=True)

@@ -48,6 +48,11 @@ class Branching(Talk):
         blocks = [{"type": "text", "text": text}]
         return self.message("toolResult", blocks, toolCallId=id, toolName=tool, isError=failed)
 
+    def look(self, id: str, name: str, output: str, **arguments: object) -> None:
+        """The agent looks something up: a call and its answer."""
+        self.agent("I look.", tool_call(id, name, **arguments))
+        self.result(id, output)
+
     def _time(self) -> str:
         return iso_of(STARTED_MS + len(self.lines) * 1000)
 

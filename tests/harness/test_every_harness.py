@@ -286,7 +286,7 @@ def test_a_transcript_outside_the_known_directories_is_refused_p27(home: Path, t
     ("harness", "write"),
     [
         (Harness.GOOSE, goose.sample().write),
-        (Harness.OPENCODE, opencode.sample().write_rows),
+        (Harness.OPENCODE, opencode.sample().write),
         (Harness.CURSOR, cursor.sample_composer().write),
     ],
 )

@@ -48,7 +48,7 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Keeps:
 
     def fetch(talk: Talk, mark: SessionMark | None = None) -> History:
         if request.param == "rows":
-            talk.write_rows(tmp_path)
+            talk.write(tmp_path)
         export = talk.export() if request.param == "export" else None
         history: History = outcome(tmp_path, mark, export=export).unwrap()
         return history
@@ -203,14 +203,14 @@ def test_a_newer_schema_says_so(tmp_path: Path, missing: str) -> None:
 
 
 def test_a_database_that_is_refused_hides_no_other_p27(tmp_path: Path) -> None:
-    sample().write_rows(tmp_path, "opencode-stable.db")
+    sample().write(tmp_path, "opencode-stable.db")
     (tmp_path / "opencode-dev.db").symlink_to("/etc/passwd")
     assert len(fetched(tmp_path).turns) == 5
 
 
 @pytest.mark.parametrize("spelled", ["{}", "{}/", "{}/../{.name}/"])
 def test_the_database_that_the_environment_names(tmp_path: Path, spelled: str) -> None:
-    path = sample().write_rows(tmp_path, "elsewhere.sqlite")
+    path = sample().write(tmp_path, "elsewhere.sqlite")
     named = spelled.format(tmp_path, tmp_path).rstrip("/") + ("//" if spelled.endswith("/") else "/") + path.name
     source = OpencodeSessions.at(surroundings("/nowhere", OPENCODE_DB=named))
     assert len(fetch_from(source, entry()).unwrap().turns) == 5
@@ -234,7 +234,7 @@ def test_huge_parts_are_counted_and_the_rest_read_p25(tmp_path: Path) -> None:
     state = talk.messages[1][1][2]["state"]
     assert isinstance(state, dict)
     state["output"] = "9" * 17_000_000
-    talk.write_rows(tmp_path)
+    talk.write(tmp_path)
     found = fetched(tmp_path)
     assert [turn.text for turn in found.turns] == ["Which port?", "I look.", "Use 9191.", "Done."]
     assert found.skipped == {"line-too-long": 1}

@@ -233,7 +233,7 @@ def goose_database(directory: Path, sessions: Rows) -> Path:
 
 def opencode_database(directory: Path, sessions: Rows) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
-    path = OpencodeTalk().write_rows(directory)
+    path = OpencodeTalk().write(directory)
     change(path, "DELETE FROM session")
     for session_id, changed_ms in sessions.items():
         row = "INSERT INTO session VALUES (?, 'p', NULL, 's', '/srv', 't', '1.18', NULL, 1, ?)"

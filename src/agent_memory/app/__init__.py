@@ -827,7 +827,9 @@ class Memory:
             inbox=self.inbox,
             marks=self.marks,
             clock=self.clock,
-            calls_for=lambda history: 0 if window_chars is None else len(late.windows.cut_windows(history, window_chars)),
+            calls_for=lambda history: (
+                0 if window_chars is None else len(late.windows.cut_windows(history, window_chars))
+            ),
             repo_of=lambda directory: read_repository(directory, self.environ).repo,
             is_private=is_marked,
             switches=self.switches,
