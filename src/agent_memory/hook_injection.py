@@ -51,8 +51,6 @@ class Offer(Record):
     profile: Profile | None = None
     more: int = 0
     """Notes that might be told, too, and were not made ready."""
-    in_view: "frozenset[str]" = frozenset()
-    """Notes that the harness reads whole in a file with a managed section."""
     hold_out: int = 0
     """One session in so many is told nothing."""
 
@@ -107,38 +105,39 @@ class HookInjection:
 
     def offer(self) -> Offer:
         """Returns what there is to say. Records nothing."""
-        passages: tuple[Passage, ...] = ()
-        profile, more, hold_out = None, 0, 0
         began = time.monotonic()
+        if self.moment.kind == COMPACTED:
+            return Offer()
         if self.moment.kind == ASKED:
-            passages, profile, hold_out = self._found()
-        elif self.moment.kind != COMPACTED:
-            passages, profile, more, hold_out = self._ready()
-            if time.monotonic() - began >= HOOK_SECONDS:  # once a session: a prompt may come every few seconds
-                self.unlooked = passages
-        return Offer(passages, profile, more, self._shown_whole(passages) if passages else frozenset[str](), hold_out)
+            return self._found()
+        offer = self._ready()
+        if time.monotonic() - began >= HOOK_SECONDS:  # once a session: a prompt may come every few seconds
+            self.unlooked = offer.passages
+        return offer
 
     def assembled(self, offer: Offer, known: "Mapping[str, bool]" = NOTHING_KNOWN) -> Injection:
         """Returns what finds room of an offer, without what the session knows."""
         if offer.profile is None:
             return NOTHING
-        known = {**known, **dict.fromkeys(offer.in_view, True)}
+        known = {**known, **dict.fromkeys(self.in_view(offer), True)}
         return assemble(offer.passages, offer.profile, known, max_chars(self.named), offer.more)
 
-    def _shown_whole(self, passages: "Iterable[Passage]") -> "frozenset[str]":
-        """Returns the ids that are shown in managed sections which this harness reads by itself, with the same marks."""
+    def in_view(self, offer: Offer) -> "frozenset[str]":
+        """Returns the notes that this harness reads whole, with the same marks, in a file with a managed section."""
+        if not offer.passages:
+            return frozenset()
         try:
             work_tree = work_tree_above(self.directory)
         except OSError:  # then what a session may have read of it is repeated
             work_tree = None
         groups = read_files(self.moment.harness, self.home, self.environ, work_tree)
-        marks = {each.id: each.mark for each in passages}
+        marks = {each.id: each.mark for each in offer.passages}
         texts = map(_first_text, groups)
         return frozenset(id for text in texts for id in shown_whole(text) if marks.get(id, "") in text)
 
     # -- at the start of a session ------------------------------------------------------------------------------------
 
-    def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None, int, int]":
+    def _ready(self) -> Offer:
         if os.path.isdir(self.root) and not KnownPlaces(self.home, self.root).has(self.repository):
             self._memory().scope_on_arrival()  # the notes of a place that was renamed come with it
         began_ns = time.time_ns()
@@ -154,7 +153,7 @@ class HookInjection:
             keep_cached(self.root, fingerprint, prepared, began_ns)
         profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
         passages = (*self._recovery(), *grounded(prepared.passages, self.repository, self.root))
-        return passages, profile, prepared.more, prepared.hold_out
+        return Offer(passages, profile, prepared.more, prepared.hold_out)
 
     def _fingerprint(self) -> Fingerprint:
         local = f"{self.directory}/{LOCAL_NAME}"
@@ -199,11 +198,11 @@ class HookInjection:
 
     # -- when the person asks -----------------------------------------------------------------------------------------
 
-    def _found(self) -> "tuple[tuple[Passage, ...], Profile | None, int]":
+    def _found(self) -> Offer:
         from agent_memory.recall.candidates import can_connect
 
         if not can_connect(self.moment.prompt):
-            return (), None, 0
+            return Offer()
         from agent_memory.inject import find_relevant
 
         memory = self._memory()
@@ -214,7 +213,7 @@ class HookInjection:
         found = _value(find_relevant(memory, self.moment.prompt))
         if unread:
             raise HookProblem("store-io", " ".join(unread))
-        return found, profile, memory.config.eval.hold_out
+        return Offer(found, profile, hold_out=memory.config.eval.hold_out)
 
     def _memory(self) -> "Memory":
         from agent_memory.app import open_memory

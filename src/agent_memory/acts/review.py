@@ -371,7 +371,7 @@ def _together(live: Mapping[str, Listed], examined: Mapping[str, Examined], now_
         FindingKind.DUPLICATE: ReviewKind.NEAR_DUPLICATE,
         FindingKind.NEAR_DUPLICATE: ReviewKind.NEAR_DUPLICATE,
     }
-    features = (each.features for each in examined.values() if each.file is not None)
+    features = (each.features for each in examined.values())
     for finding in analyze_features(features, AnalysisFacts(now_ms)).findings:
         if (kind := kinds.get(finding.kind)) is not None:
             notes = tuple(live[id] for id in finding.ids)

@@ -393,8 +393,7 @@ class Memory:
         return look_at(where, named, until - time.monotonic(), self.real_root)
 
     def _examination(self, progress: Progress = _silent) -> late.doctor.Examination:
-        known = partial(late.known_notes.KnownNotes, self.store, self.index)  # no model is loaded for it
-        return late.doctor.Examination(self.store.files, known, progress)
+        return late.doctor.Examination(self.store.files, progress)
 
     @property
     def switching(self) -> late.switching.Switching:
@@ -536,7 +535,7 @@ class Memory:
             self._look_for_unmerged()
             # Or the first search of sessions, and the first look at what waits, would wait for all of them.
             self.history_index.refresh(progress)
-            self.store.list().map(lambda live: self._examination(progress).of(live.entries, alone=True))
+            self.store.list().map(lambda live: self._examination(progress).of(live.entries))
         return ended
 
     @as_result

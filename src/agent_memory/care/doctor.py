@@ -11,9 +11,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from attrs import evolve, frozen
+from attrs import astuple, evolve, frozen
 from returns.result import Result
 
 from agent_memory import __version__
@@ -21,6 +21,7 @@ from agent_memory.agent.agent_command import choose_command, shown_command, uses
 from agent_memory.capture.inbox_files import printable
 from agent_memory.care import checks as of
 from agent_memory.care.checks import (
+    CATALOGUE,
     Check,
     DoctorReport,
     Finding,
@@ -41,11 +42,11 @@ from agent_memory.files.root import home_of
 from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import GitProcess, directory_of
 from agent_memory.note.note import (
-    GLOBAL_SCOPE,
     TEAM_DIRECTORY,
     TIERS_FILE,
     Listed,
     Listing,
+    Meta,
     TierList,
     UnreadableFile,
     without_secret,
@@ -54,14 +55,13 @@ from agent_memory.note.note_format import HEADLESS, id_in_name, is_note_name
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.recall.grounding import Named, named_by
 from agent_memory.recall.reading import Reading
+from agent_memory.recall.start_cache import opened, sealed
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
 from agent_memory.rules.analyze import analyze_features
 from agent_memory.rules.change import Published
 from agent_memory.rules.drafts import taken_ids
-from agent_memory.rules.features import AnalysisFacts, Features, features_of
-from agent_memory.rules.findings import FindingKind
-from agent_memory.rules.similarity import Subject
+from agent_memory.rules.features import AnalysisFacts, Assertion, Claim, Features, features_of
 from agent_memory.setup.config_files import Effective
 from agent_memory.store.bookkeeping import SESSION_MARK, TagVocabularyFile
 from agent_memory.store.note_files import TOPICS, read_image, understand
@@ -70,20 +70,11 @@ from agent_memory.text.instants import DAY_MS, HOUR_MS, iso_of
 from agent_memory.text.plain_text import counted, one_line
 
 if TYPE_CHECKING:
-    from agent_memory.recall.known_notes import KnownNotes
     from agent_memory.store.store_database import FollowedFiles
 
 
 # -- the live notes as an examination knows them ----------------------------------------------------------------------
-# What it needs of a text is kept beside its file in `.cache/store.db`: sizes, links, the files that it names, and
-# whether another note is like it. So a text is read once, and again only where one is.
-
-Facts: TypeAlias = dict[str, Any]
-_OF_SEVERAL = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE, FindingKind.OVERLAP)
-_MOST_NEW = 50
-"""More new texts than this are compared with all others, not only with those that the index finds."""
-_NOTHING = Named()
-_SIZES = ("body_chars", "body_lines", "code_lines", "code_chars")
+# What it needs of a text is kept beside its file in `.cache/store.db`, so each text is read once.
 
 
 def read_note(root: str, path: str, listed: Listed | None = None) -> NoteFile | None:
@@ -103,110 +94,69 @@ class Examined:
     """One live note."""
 
     features: Features
-    """Without the words by which notes are compared where no other is like it."""
     named: Named
-    file: NoteFile | None = None
-    """What was read of it now."""
-    findings: tuple[Finding, ...] = ()
-    """About it by itself, if they were asked for."""
+    findings: tuple[Finding, ...]
+    """About it by itself."""
+
+    @classmethod
+    def of(cls, file: NoteFile) -> Examined:
+        stored = file.stored
+        named = named_by(stored.meta, stored.entry.whole, stored.meta.scope)
+        return cls(features_of(stored), named, tuple(examine_note(file)))
+
+    @classmethod
+    def kept_of(cls, meta: Meta, kept: bytes) -> Examined | None:
+        """Returns what `kept` made; None if it is damaged, or another version of the program made it."""
+        version, features, named, findings = opened(kept) or ("", (), (), ())
+        if version != __version__:
+            return None
+        digest, terms, title, about, claims, assertions, *rest = features
+        statements = tuple(Claim(*each) for each in claims), tuple(Assertion(*each) for each in assertions)
+        told = (_CHECKS[code].found(subject, message) for code, subject, message in findings)
+        return cls(Features(meta, digest, terms, title, about, *statements, *rest), Named(*named), tuple(told))
+
+    @property
+    def kept(self) -> bytes:
+        """Returns what is kept of it: all but the frontmatter, which a listing has."""
+        _, *features = astuple(self.features, recurse=False)
+        claims, assertions, named = self.features.claims, self.features.assertions, self.named
+        features[4:6] = tuple(map(astuple, claims)), tuple(map(astuple, assertions))
+        findings = tuple((each.code, each.subject, each.message) for each in self.findings)
+        names = (named.names, named.commit, named.since_ms, named.cwd)
+        return sealed((__version__, tuple(features), names, findings))
+
+
+_CHECKS = {each.code: each for each in CATALOGUE}
 
 
 @frozen
 class Examination:
     files: FollowedFiles
-    known: Callable[[], KnownNotes]
     progress: Callable[[str], None]
 
-    def of(
-        self, entries: Sequence[Listed], unread: Callable[[Error], None] = lambda _: None, *, alone: bool = False
-    ) -> dict[str, Examined]:
-        """Returns all live notes by path, without those that are gone or cannot be read. `alone`: with the findings about each by
-        itself."""
-        kept = self.files.facts()
-        known = {
-            each.path: facts
-            for each in entries
-            if (facts := kept.get((each.path, each.content_hash))) is not None and facts["by"] == __version__
-        }
+    def of(self, entries: Sequence[Listed], unread: Callable[[Error], None] = lambda _: None) -> dict[str, Examined]:
+        """Returns these live notes by path, without those that are gone or cannot be read. Nothing is kept of a secret one."""
+        kept, new = self.files.facts(), dict[tuple[str, str], bytes]()
         found = dict[str, Examined]()
-
-        def read(listed: Listed) -> None:
-            try:
-                file = read_note(self.files.root, listed.path, listed)
-            except Error as error:
-                unread(error)
-                return
-            if file is not None:
-                named = named_by(file.stored.meta, file.stored.entry.whole, file.stored.meta.scope)
-                findings = tuple(examine_note(file)) if alone else ()
-                found[listed.path] = Examined(features_of(file.stored), named, file, findings)
-
-        new = len(entries) - len(known)
         for number, each in enumerate(entries, 1):
-            facts = known.get(each.path)
-            if facts is None or new > _MOST_NEW or facts["like"] or (alone and facts["sound"] != each.content_hash):
-                read(each)
-            else:
-                found[each.path] = _unlike(each, facts)
-            if number % 500 == 0 and new > _MOST_NEW:
+            note = Examined.kept_of(each.meta, kept.get((each.path, each.content_hash), b""))
+            if note is None:
+                try:
+                    file = read_note(self.files.root, each.path, each)
+                except Error as error:
+                    unread(error)
+                    continue
+                if file is None:
+                    continue
+                note = Examined.of(file)
+                if not (file.stored.meta.is_secret or file.stored.listed.provisional_id):  # such an id may change
+                    new[each.path, file.stored.listed.content_hash] = note.kept
+            found[each.path] = note
+            if number % 500 == 0 and new:
                 self.progress(f"{number:,} of {len(entries):,} notes checked")
-        if 0 < new <= _MOST_NEW:
-            try:
-                by_path = {each.path: each for each in entries}
-                for path in list(self._like([found[path].file for path in by_path.keys() - known if path in found])):
-                    if path in found and found[path].file is None:
-                        read(by_path[path])
-            except Error as error:  # what is like the new ones is looked for again the next time
-                unread(error)
-                return found
-        self._keep(found, known, alone=alone)
-        return found
-
-    def _like(self, files: Sequence[NoteFile | None]) -> Iterator[str]:
-        """Yields the paths of notes that may be like one of these."""
-        unwrap(self.known().index.refresh())
-        for meta, body in ((each.stored.meta, each.stored.body) for each in files if each is not None):
-            scopes = None if meta.scope == GLOBAL_SCOPE else frozenset((meta.scope, GLOBAL_SCOPE))
-            found = self.known().likely(Subject(meta.title, body, meta.description, meta.kind), scopes)
-            yield from (each.path for each in found)
-
-    def _keep(self, found: Mapping[str, Examined], known: Mapping[str, Facts], *, alone: bool) -> None:
-        """Keeps what an examination needs of the notes that were read."""
-        like = {each.features.id for path, each in found.items() if path in known and known[path]["like"]}
-        if found.keys() - known:
-            findings = analyze_features(
-                (each.features for each in found.values() if each.file), AnalysisFacts(0)
-            ).findings
-            like = {id for each in findings if each.kind in _OF_SEVERAL for id in each.ids}
-        rows: dict[tuple[str, str], Facts] = {}
-        for each in found.values():
-            file, features = each.file, each.features
-            if file is None:
-                continue
-            hash, before = file.stored.listed.content_hash, known.get(file.path, {})
-            is_secret = file.stored.meta.is_secret  # nothing of its text is kept
-            facts: Facts = {
-                "by": __version__,
-                "like": is_secret or features.id in like,
-                "sound": hash if alone and not each.findings else "" if alone else before.get("sound", ""),
-                "links": [] if is_secret else [*features.links],
-                "names": [] if is_secret else [*each.named.names],
-                "commit": each.named.commit,
-                "cwd": each.named.cwd,
-                **{name: getattr(features, name) for name in _SIZES},
-            }
-            if facts != before:
-                rows[file.path, hash] = facts
         with suppress(Busy):
-            self.files.put_facts(rows)
-
-
-def _unlike(listed: Listed, facts: Facts) -> Examined:
-    nothing, sizes = frozenset[str](), [facts[name] for name in _SIZES]
-    features = Features(listed.meta, b"", nothing, nothing, nothing, (), (), tuple(facts["links"]), *sizes)
-    names = tuple(facts["names"])
-    named = Named(names, facts["commit"], listed.meta.created_at_ms, facts.get("cwd", "")) if names else _NOTHING
-    return Examined(features, named)
+            self.files.put_facts(new)
+        return found
 
 
 # -- the whole store --------------------------------------------------------------------------------------------------
@@ -299,7 +249,7 @@ class Doctor:
         # Hot notes are read without being counted, and notes that came into the store lately may be of an old session:
         # neither is stale.
         hot_or_new = {*_known(unread, self.reading.store.tiers(), TierList()).hot}
-        examined = self.examination.of(everything.entries, lambda error: unread.append(trouble(error)), alone=True)
+        examined = self.examination.of(everything.entries, lambda error: unread.append(trouble(error)))
         features: list[Features] = []
         for listed in live.entries:
             note = examined.get(listed.path)

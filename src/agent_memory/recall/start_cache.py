@@ -138,28 +138,36 @@ def keep_cached(root: str, fingerprint: Fingerprint, prepared: Prepared, began_n
 
 def read_kept(root: str, place: str) -> "tuple[Any, ...] | None":
     """Returns the tuple that was kept for a place; None if there is none, or it is damaged."""
-    data = read_loosely(_path(root, place), 8 << 20)
-    if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
-        return None
-    kept: tuple[Any, ...] = marshal.loads(data[_DIGEST_BYTES:])
-    return kept
+    return opened(read_loosely(_path(root, place), 8 << 20))
 
 
 def keep(root: str, place: str, values: "tuple[Any, ...]") -> None:
     """Keeps a tuple for a place, if there is a store. Without it the next hook is slower, so no OSError leaves this."""
     if not os.path.isdir(root):
         return
-    content = marshal.dumps(values, 2)
-    data = blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
     try:
         directory = f"{root}/{CACHE}"
         make_directories(directory)
         if len(names := os.listdir(directory)) >= _MOST_PLACES:
             for name in names:
                 os.unlink(f"{directory}/{name}")
-        replace_file(_path(root, place), data, is_durable=False)
+        replace_file(_path(root, place), sealed(values), is_durable=False)
     except OSError:
         return
+
+
+def sealed(values: "tuple[Any, ...]") -> bytes:
+    """Returns a tuple of plain values as bytes, after their digest."""
+    content = marshal.dumps(values, 2)
+    return blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
+
+
+def opened(data: bytes) -> "tuple[Any, ...] | None":
+    """Returns the tuple that was `sealed`; None where the bytes are damaged."""
+    if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
+        return None
+    values: tuple[Any, ...] = marshal.loads(data[_DIGEST_BYTES:])
+    return values
 
 
 def _path(root: str, place: str) -> str:

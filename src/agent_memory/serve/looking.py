@@ -304,7 +304,7 @@ def now(asked: Asked) -> Shown:
         raise UsageInvalid(str(problem.args[-1])) from None
     injection = hook.assembled(offer)
     live = {each.meta.id: each for each in without_secret(unwrap(looking.store.list()).entries)}
-    offered = {each.id for each in offer.passages}
+    offered, in_view = {each.id for each in offer.passages}, hook.in_view(offer)
     around = place_of(there)
     left: list[dict[str, str]] = []
     unrelated = 0
@@ -312,7 +312,7 @@ def now(asked: Asked) -> Shown:
         meta = each.meta
         if meta.id in injection.ids or meta.scope not in around.scopes:
             continue
-        if meta.id in offer.in_view:
+        if meta.id in in_view:
             reason = f"{harness} reads all of it in a file with a managed section."
         elif meta.id in offered:
             reason = "There was no room for it."

@@ -19,7 +19,7 @@ from _thread import RLock
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TypeVar
 from zlib import crc32
 
 from agent_memory.errors import Busy, EntryUnreadable, Error, PathRefused, StoreIo
@@ -58,7 +58,7 @@ _APPLICATION_ID = 0x61676D6D
 _SCHEMA = """
     CREATE TABLE files (
         path TEXT PRIMARY KEY, look INTEGER, hash TEXT, number INTEGER UNIQUE, id TEXT, archived INTEGER NOT NULL,
-        provisional INTEGER NOT NULL, secret INTEGER NOT NULL, listed TEXT, problems TEXT, facts TEXT
+        provisional INTEGER NOT NULL, secret INTEGER NOT NULL, listed TEXT, problems TEXT, facts BLOB
     ) WITHOUT ROWID;
     CREATE INDEX files_look ON files (path, look);
     CREATE INDEX files_id ON files (id, archived);
@@ -447,24 +447,19 @@ class FollowedFiles:
 
     # -- what an examination keeps of live notes ----------------------------------------------------------------------
 
-    def facts(self) -> dict[tuple[str, str], dict[str, Any]]:
+    def facts(self) -> dict[tuple[str, str], bytes]:
         """Returns what is kept by path and content hash; nothing while another process works too long."""
-        sql = "SELECT path, hash, facts FROM files WHERE archived = 0 AND facts IS NOT NULL"
-
-        def asked(connection: sqlite3.Connection) -> dict[tuple[str, str], dict[str, Any]]:
-            rows = connection.execute(sql).fetchall()
-            facts: list[dict[str, Any]] = json.loads(f"[{','.join(facts for _, _, facts in rows)}]")
-            return {(path, hash): each for (path, hash, _), each in zip(rows, facts, strict=True)}
-
+        sql = "SELECT path, hash, CAST(facts AS BLOB) FROM files WHERE archived = 0 AND facts IS NOT NULL"
         try:
-            return self.database.read(asked)
+            rows = self.database.read(lambda connection: connection.execute(sql).fetchall())
         except Busy:
             return {}
+        return {(path, hash): facts for path, hash, facts in rows}
 
-    def put_facts(self, facts: Mapping[tuple[str, str], dict[str, Any]]) -> None:
+    def put_facts(self, facts: Mapping[tuple[str, str], bytes]) -> None:
         """Keeps these until the file changes. Raises Busy while another process writes."""
         sql = "UPDATE files SET facts = ? WHERE path = ? AND hash = ?"
-        rows = [(json.dumps(each), *key) for key, each in facts.items()]
+        rows = [(each, *key) for key, each in facts.items()]
         if rows:
             self.database.write(lambda connection: connection.executemany(sql, rows))
 
