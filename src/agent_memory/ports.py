@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from returns.result import Result
 
@@ -46,9 +46,6 @@ class Notes(Protocol):
 
     def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
         """Returns the current state of a note listed before; looks first at its old path."""
-
-    def without_links_to(self, ids: Collection[str]) -> Result[Mapping[str, str], Error]:
-        """Returns, by path, the content hash of live notes that link to none of these ids, as far as that is known."""
 
     def tiers(self) -> Result[TierList, Error]:
         """Returns the tier list; empty if there is none yet."""

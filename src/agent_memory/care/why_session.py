@@ -3,7 +3,7 @@ are those of `--json`. Changes nothing."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -402,68 +402,55 @@ def list_sessions(
     """Returns the sessions that were captured, given notes or kept, the newest first. `captured` and `runs` come newest
     first; `scope_of` returns None for the directories, or else the scope by its deliveries, of a session that is not shown; `first_words_of` is asked about those
     that still wait."""
-    latest: dict[tuple[str, str], InboxEntry] = {}
-    last: dict[tuple[str, str], int] = {}
-    counts: dict[tuple[str, str], int] = {}
-    places: dict[tuple[str, str], tuple[str, ...]] = {}
-    branches: dict[tuple[str, str], str] = {}
-    words: dict[tuple[str, str], str] = {}
-    for each in captured:
-        entry = unwrap(each)
-        key = (entry.harness.value, session_id_of(entry) or "")
-        latest.setdefault(key, entry)
-        last.setdefault(key, entry.at_ms)
-        counts[key] = counts.get(key, 0) + 1
-        if entry.context.cwd:
-            places.setdefault(key, (entry.context.cwd,))
-        if entry.context.branch:
-            branches.setdefault(key, entry.context.branch)
+    captures, parts = defaultdict[Key, list[InboxEntry]](list), defaultdict[Key, list[IndexedPart]](list)
+    given, own = defaultdict[Key, list[Delivery]](list), defaultdict[Key, list[Listed]](list)
+    for entry in map(unwrap, captured):
+        captures[entry.harness.value, session_id_of(entry) or ""].append(entry)
     for part in kept:
-        key = (part.harness, part.session_id)
-        if key not in counts:
-            last[key] = max(last.get(key, part.ended_at_ms), part.ended_at_ms)
-        places[key] = (*places.get(key, ()), *part.places)
-        branches.setdefault(key, part.branch or "")
-        words[key] = words.get(key) or part.first_words
-    given: dict[tuple[str, str], set[str]] = {}
-    told: dict[str, int] = {}
-    told_in: dict[tuple[str, str], str] = {}
+        parts[part.harness, part.session_id].append(part)
+    told = Counter[str]()
     for delivery in deliveries:
-        for id in delivery.ids:
-            told[id] = told.get(id, 0) + 1
-        if delivery.session:
-            key = (delivery.harness, delivery.session)
-            given.setdefault(key, set()).update(delivery.ids)
-            told_in[key] = delivery.scope or told_in.get(key, "")
-            last[key] = max(last.get(key, 0), delivery.at_ms)
-    verdicts: dict[tuple[str, str], str] = {}
+        told.update(delivery.ids)
+        given[delivery.harness, delivery.session].append(delivery)
+    for note in notes:
+        for key in keys_of(note.meta):
+            own[key].append(note)
+    verdicts: dict[Key, str] = {}
     for run in runs:
         for session in run.sessions:
             verdicts.setdefault((session.harness, session.session_id or ""), session.verdict)
-    own: dict[tuple[str, str], list[Listed]] = {}
-    for note in notes:
-        for key in keys_of(note.meta):
-            own.setdefault(key, []).append(note)
-    newest = sorted((key for key in last if key[1]), key=lambda key: (-last[key], key))
-    scopes = {key: scope_of(tuple(dict.fromkeys(places.get(key, ()))), told_in.get(key, "")) for key in newest}
-    cwds = {key: next(iter(places.get(key, ())), None) for key in newest}
-    return tuple(
-        SessionLine(
+
+    def last_at_ms(key: Key) -> int:
+        seen = [each.at_ms for each in captures[key][:1]] or [each.ended_at_ms for each in parts[key]]
+        return max((*seen, *(each.at_ms for each in given[key])))
+
+    known = {key: last_at_ms(key) for key in {**captures, **parts, **given} if key[1]}
+    lines = list[SessionLine]()
+    for key in sorted(known, key=lambda each: (-known[each], each)):
+        cwd = next((each.context.cwd for each in captures[key] if each.context.cwd), None)
+        places = tuple(dict.fromkeys((*filter(None, (cwd,)), *(place for part in parts[key] for place in part.places))))
+        scope = scope_of(places, next((each.scope for each in reversed(given[key]) if each.scope), ""))
+        if scope is None or not is_wanted(scope, key[0], known[key]):
+            continue
+        branches = (*(each.context.branch for each in captures[key]), *(part.branch for part in parts[key]))
+        words = next((part.first_words for part in parts[key] if part.first_words), "")
+        if not words and captures[key] and key not in verdicts:
+            words = first_words_of(captures[key][0])
+        cwd = next(iter(places), None)
+        line = SessionLine(
             *key,
-            last_at_ms=last[key],
+            last_at_ms=known[key],
             scope=scope,
-            cwd=cwds[key],
-            branch=branches.get(key) or None,
-            first_words=words.get(key)
-            or (first_words_of(latest[key]) if key in latest and key not in verdicts else ""),
-            captures=counts.get(key, 0),
+            cwd=cwd,
+            branch=next(filter(None, branches), None),
+            first_words=words,
+            captures=len(captures[key]),
             verdict=verdicts.get(key, ""),
-            notes=named(own.get(key, ())),
-            told=sum(told.get(each.meta.id, 0) for each in own.get(key, ())),
-            used=sum(reads_of(each.meta, totals).count for each in own.get(key, ())),
-            given=len(given.get(key, ())),
-            reopen=resume_command(*key, cwds[key]),
+            notes=named(own[key]),
+            told=sum(told[each.meta.id] for each in own[key]),
+            used=sum(reads_of(each.meta, totals).count for each in own[key]),
+            given=len({id for each in given[key] for id in each.ids}),
+            reopen=resume_command(*key, cwd),
         )
-        for key in newest
-        if (scope := scopes[key]) is not None and is_wanted(scope, key[0], last[key])
-    )
+        lines.append(line)
+    return tuple(lines)

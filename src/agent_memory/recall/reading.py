@@ -343,10 +343,8 @@ class Reading:
             raise EntryProtected(id, "reading by an agent", WITHHELD)
         live, archive = unwrap(self.store.listings())
         unread: list[UnreadableFile] = []
-        passed = unwrap(self.store.without_links_to(stored.meta.all_ids))
-        some = Listing(tuple(each for each in live.entries if passed.get(each.path) != each.content_hash))
         title_of = partial(title_for, self.caller)
-        links = links_of(stored, self._bodies(some, unread.append), self._seen(live), self._seen(archive), title_of)
+        links = links_of(stored, self._bodies(live, unread.append), self._seen(live), self._seen(archive), title_of)
         return evolve(links, unreadable=(*live.unreadable, *archive.unreadable, *unread))
 
     @as_result

@@ -72,7 +72,6 @@ class Draft:
     def __init__(self, files: FollowedFiles) -> None:
         self.root = files.root
         self._versions_on_disk = files.versions
-        self.without_links_to = files.without_links_to
         self._listing = files.live()
         self._archive_listing = cache(files.archived)  # listed on first use
         self._folded_on_disk = cache(self._folded_names)

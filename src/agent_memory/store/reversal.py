@@ -142,12 +142,14 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> tuple[dict[str,
     unlinked: list[Change] = []
     if not gone:
         return reasons, unlinked
-    put_back, passed = {change.path for change in notes}, draft.without_links_to(gone)
+    put_back = {change.path for change in notes}
     for listed in draft.all_live():
-        if listed.path in put_back or passed.get(listed.path) == listed.content_hash:
+        if listed.path in put_back:
             continue
         try:
-            stored = read_stored(draft.root, listed.path)  # not through the draft, which would keep it in memory
+            stored = read_stored(
+                draft.root, listed.path, listed
+            )  # not through the draft, which would keep it in memory
         except EntryUnreadable:
             continue
         if stored is None:

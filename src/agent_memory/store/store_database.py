@@ -8,7 +8,6 @@ cannot be written, its contents are copied into memory, for the lifetime of the 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sqlite3
@@ -437,13 +436,6 @@ class FollowedFiles:
                 yield seen
             if isinstance(seen, Listed):
                 break
-
-    def without_links_to(self, ids: Collection[str]) -> Mapping[str, str]:
-        """Returns, by path, the content hash of notes that link to none of these ids, as far as the index knows."""
-        linking = "SELECT source FROM links WHERE target IN (SELECT value FROM json_each(?))"
-        sql = f"SELECT path, hash FROM files WHERE archived = 0 AND number NOT IN ({linking})"
-        asked = (json.dumps([*ids]),)
-        return self.database.read(lambda connection: dict(connection.execute(sql, asked).fetchall()))
 
     # -- what an examination keeps of live notes ----------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ process, or undo it if that has died.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -50,8 +50,6 @@ from agent_memory.text.ids import content_hash, is_id
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from returns.result import Result
 
     from agent_memory.files.locks import Locks
     from agent_memory.ports import Notes
@@ -168,11 +166,6 @@ class Store:
             from agent_memory.store.transaction import Transactions
 
             Transactions(self._root).recover()
-
-    @as_result
-    def without_links_to(self, ids: Collection[str]) -> Mapping[str, str]:
-        """Returns, by path, the content hash of live notes that link to none of these ids, as far as the index knows."""
-        return self.files.without_links_to(ids)
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -343,9 +336,6 @@ class NotesHere:
     def read_again(self, listed: Listed) -> StoredEntry:
         theirs = self.team.listed.get(listed.meta.id) if listed.is_team else self._instead_of(listed)
         return unwrap(self._own.read_again(listed)) if theirs is None else self.team.read(theirs)
-
-    def without_links_to(self, ids: Collection[str]) -> Result[Mapping[str, str], Error]:
-        return self._own.without_links_to(ids)
 
     @as_result
     def tiers(self) -> TierList:
