@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
 from typing import Literal
 
 from attrs import evolve, frozen
@@ -232,8 +233,11 @@ class Publisher:
         `keep` gets all changes before the first is made, and stops them if it fails; a publication outside of a run
         needs none, since the next one does the same. Any other Failure is the store's: then no target was touched.
         """
-        if not targets:
-            return Published()
+        return Published(self._published(targets, keep, 3, dry_run=dry_run) if targets else ())
+
+    def _published(
+        self, targets: Sequence[Target], keep: KeepSections | None, attempts: int, *, dry_run: bool = False
+    ) -> tuple[PublishedTarget, ...]:
         # Files are read before the store: a change made while the store is read is then noticed, and read again.
         files = [self.targets.read(target.path) for target in targets]
         render = self._renderer()
@@ -250,7 +254,7 @@ class Publisher:
         due = [each.change for each in plans if isinstance(each, _SectionPlan) and not each.is_unchanged]
         if due and keep is not None and not dry_run:
             unwrap(keep(due))
-        return Published(tuple(self._carry_out(each, keep, dry_run=dry_run) for each in plans))
+        return tuple(self._carry_out(each, keep, attempts, dry_run=dry_run) for each in plans)
 
     @as_result
     def render(self, target: Target) -> RenderedSection:
@@ -304,7 +308,7 @@ class Publisher:
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def _carry_out(
-        self, plan: _SectionPlan | PublishedTarget, keep: KeepSections | None, *, dry_run: bool
+        self, plan: _SectionPlan | PublishedTarget, keep: KeepSections | None, attempts: int, *, dry_run: bool
     ) -> PublishedTarget:
         if isinstance(plan, PublishedTarget):
             return plan
@@ -317,28 +321,21 @@ class Publisher:
             path = plan.target.path
             diff = "\n".join(difflib.unified_diff(before, after, path, path, lineterm=""))
             return evolve(_published(plan, "planned"), diff=diff)
-        return self._write(plan, keep, 3)
+        return self._write(plan, keep, attempts)
 
     def _write(self, plan: _SectionPlan, keep: KeepSections | None, attempts: int) -> PublishedTarget:
-        """Writes the section; if somebody else wrote to the file meanwhile, plans it again from the present store."""
+        """Writes the section; if somebody else wrote to the file meanwhile, publishes it anew from the present store."""
         try:
             return evolve(_published(plan, "written"), kept=unwrap(self.targets.write(plan.file, plan.spliced.data)))
         except Error as error:
             refused = PublishedTarget(plan.target.path, "refused", error)
             if attempts == 1 or not isinstance(error, TargetRefused):
                 return refused
-        file = self.targets.read(plan.target.path)
-        try:
-            new = self._plan(plan.target, file, self._renderer())
-        except Error:
-            return refused
-        if not isinstance(new, _SectionPlan):
-            return refused
-        if keep is not None and new.change != plan.change and isinstance(keep([new.change]), Failure):
-            return refused
-        if new.is_unchanged:
-            return _published(new, "unchanged")
-        return refused if new.file == plan.file else self._write(new, keep, attempts - 1)
+        with suppress(Error):
+            if unwrap(self.targets.read(plan.target.path)) != plan.file:
+                (again,) = self._published([plan.target], keep, attempts - 1)
+                return again
+        return refused
 
 
 def _published(plan: _SectionPlan, outcome: Literal["written", "unchanged", "planned"]) -> PublishedTarget:
