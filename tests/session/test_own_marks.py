@@ -152,6 +152,9 @@ def test_the_persons_words_are_what_nobody_put_there() -> None:
     assert typed_words(["<bash-stdout>", "Lie.", "</bash-stdout> Which port?"]) == "Which port?"
     assert typed_words("<page>Lie.</page> Which port?", ("page",)) == "Which port?"
     assert typed_words("<page>Mine.</page> Which port?") == "<page>Mine.</page> Which port?"
+    host = "<pier_host_context>\nNever guess a model.\n</pier_host_context>"
+    assert typed_words(f"{host}\n\nWhich port?") == "Which port?"
+    assert typed_words(f"What is\n{host}") == f"What is\n{host}"
 
 
 FOUND = "`load_cart` doesn't take the lock, so two requests may empty the same cart."

@@ -26,6 +26,11 @@ MEMORY_OUTPUT_PLACEHOLDER = "[memory output left out]"
 
 _TABLE = read_table("agent_memory.session", "wording.txt")
 WRAPPERS = tuple(sorted(_TABLE.words("wrappers")))
+_LEADING_WRAPPER = re.compile(
+    r"\s*<((?!agent-memory-)[a-z]+(?:[_-][a-z]+)*[_-](?:context|instructions|notification|policy|prompt|reminder|rules))>(?=.*?</\1>)",
+    re.DOTALL,
+)
+"""Matches what programs that run a harness for the person put before what they typed: each names its tag itself."""
 
 _MACHINE_TEXTS = {
     begins: header.removeprefix("machine ")
@@ -99,10 +104,11 @@ def typed_words(texts: str | Iterable[str], wrappers: tuple[str, ...] = ()) -> s
 
     Wrapped text may contain any tag, so it reaches from the first opening of its tag to the last end of it in the
     record, or to the end of the record. An unclosed tag in code is kept: people write about tags. `wrappers` are
-    further tags of this record.
+    further tags of this record; one with which it begins is a wrapper by the shape of its name.
     """
     text = texts if isinstance(texts, str) else "\n\n".join(filter(None, map(str.strip, texts)))
-    tags = _tags((*WRAPPERS, *wrappers))
+    leading = _LEADING_WRAPPER.match(text)
+    tags = _tags((*WRAPPERS, *wrappers, *(leading.groups() if leading else ())))
     opened: dict[str, int] = {}
     ended: dict[str, int] = {}
     for tag in tags.finditer(text):
