@@ -15,25 +15,23 @@ from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.rules.change import Change, Published
-from agent_memory.store.bookkeeping import MAX_VALUE_BYTES
+from agent_memory.store.bookkeeping import MAX_VALUE_BYTES, StateKeysFiles, TagVocabularyFile
 from agent_memory.store.recorded_writes import RecordedWrites
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.temporary_records import TemporaryStateKeys, TemporaryTagVocabulary
-from stand_ins.temporary_store import TemporaryStore
+from stand_ins.temporary import TemporaryStore, temporary_locks, temporary_root
 
 TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA1bC2"
 
 
 @define
 class _World:
-    keys: TemporaryStateKeys = field(factory=TemporaryStateKeys)
+    keys: StateKeysFiles = field(factory=lambda: StateKeysFiles(temporary_root()))
     recorder: DictRecorder = field(factory=lambda: DictRecorder())
 
     def keeping(self, caller: Caller | None = None) -> StateKeeping:
         by = caller or Caller()
-        writes = RecordedWrites(TemporaryStore(), self.recorder, DictLocks(), by, lambda _: None)
+        writes = RecordedWrites(TemporaryStore(), self.recorder, temporary_locks(), by, lambda _: None)
         return StateKeeping(writes, self.keys, DictClock())
 
 
@@ -117,7 +115,7 @@ class World:
     """A store with its tags."""
 
     store: TemporaryStore = field(factory=TemporaryStore)
-    vocabulary: TemporaryTagVocabulary = field(factory=TemporaryTagVocabulary)
+    vocabulary: TagVocabularyFile = field(factory=lambda: TagVocabularyFile(temporary_root()))
     recorder: DictRecorder = field(factory=lambda: DictRecorder())
     warnings: list[str] = field(factory=list[str])
     published: int = 0
@@ -129,7 +127,7 @@ class World:
 
     def tags(self, caller: Caller | None = None) -> TagKeeping:
         by = caller or Caller()
-        writes = RecordedWrites(self.store, self.recorder, DictLocks(), by, self.warnings.append, self._publish)
+        writes = RecordedWrites(self.store, self.recorder, temporary_locks(), by, self.warnings.append, self._publish)
         return TagKeeping(writes, self.vocabulary)
 
     def tags_of(self, id: str) -> tuple[str, ...]:

@@ -41,8 +41,9 @@ from agent_memory.presets import PRESETS, Preset
 from agent_memory.rules.plan import AgentReply, DaySpend, SessionRequest
 from agent_memory.session.history import History
 from agent_memory.session.queue import Context, InboxEntry, InlineNote
+from agent_memory.store.bookkeeping import SpendLedgerFiles
 from stand_ins.dict_clock import DictClock
-from stand_ins.temporary_records import TemporarySpendLedger
+from stand_ins.temporary import temporary_locks, temporary_root
 
 BEHAVES = str(Path(__file__).parents[1] / "fixtures" / "agents" / "behaves.py")
 NOW_MS = 1_771_000_000_000
@@ -55,24 +56,28 @@ def a_request(prompt: str = f"[marker]\nnonce: {NONCE}\nhello\n") -> SessionRequ
 
 
 def behaving(
-    home: Path, mode: str, *arguments: str, ledger: TemporarySpendLedger | None = None, **llm: Any
+    home: Path, mode: str, *arguments: str, ledger: SpendLedgerFiles | None = None, **llm: Any
 ) -> CommandAgent:
     command = Preset("test", (sys.executable, "-S", BEHAVES, mode, *arguments), variables=("MINE",))
     return an_agent(home, command, ledger=ledger, **llm)
+
+
+def spend_ledger() -> SpendLedgerFiles:
+    return SpendLedgerFiles(temporary_root(), temporary_locks())
 
 
 def an_agent(
     home: Path,
     command: Preset,
     *,
-    ledger: TemporarySpendLedger | None = None,
+    ledger: SpendLedgerFiles | None = None,
     environ: dict[str, str] | None = None,
     **llm: Any,
 ) -> CommandAgent:
     config = evolve(LlmConfig(timeout_seconds=30), **llm)
     environ = {"HOME": str(home), "PATH": os.environ["PATH"], **(environ or {})}
     directory = private_directory(str(home))
-    return CommandAgent(command, config, ledger or TemporarySpendLedger(), DictClock(NOW_MS), environ, directory)
+    return CommandAgent(command, config, ledger or spend_ledger(), DictClock(NOW_MS), environ, directory)
 
 
 def error_of(result: Result[AgentReply, Error]) -> Error:
@@ -131,7 +136,7 @@ class TestWhatItIsGiven:
         assert json.loads(agent.answer(a_request(prompt)).unwrap().text)["argv"] == [prompt]
 
     def test_a_prompt_over_the_limit_is_never_sent_p10(self, home: Path) -> None:
-        ledger = TemporarySpendLedger()
+        ledger = spend_ledger()
         agent = behaving(home, "echo", ledger=ledger, max_prompt_chars=10)
         assert isinstance(error_of(agent.answer(a_request("x" * 11))), Defect)
         assert agent.answer(a_request("x" * 10)) == Success(AgentReply("x" * 10, 10))
@@ -142,28 +147,30 @@ class TestRecursion:
     def test_inside_an_agent_command_of_ours_nothing_is_run_p23(self, home: Path) -> None:
         environ = {"HOME": str(home), "AGENT_MEMORY_DEPTH": "1"}
         refused = Failure(ActRefused("consolidate", "AGENT_MEMORY_DEPTH"))
-        assert open_agent(LlmConfig(command="echo"), TemporarySpendLedger(), DictClock(NOW_MS), environ) == refused
+        assert open_agent(LlmConfig(command="echo"), spend_ledger(), DictClock(NOW_MS), environ) == refused
         command = Preset("test", (sys.executable, "-S", BEHAVES, "echo"))
-        ledger = TemporarySpendLedger()
+        ledger = spend_ledger()
         assert an_agent(home, command, ledger=ledger, environ=environ).answer(a_request()) == refused
         assert ledger.days() == Success({})
 
 
 class TestSpend:
     def test_a_command_that_cannot_start_costs_nothing(self, home: Path) -> None:
-        ledger = TemporarySpendLedger()
+        ledger = spend_ledger()
         agent = an_agent(home, Preset("test", ("/nowhere/llm",)), ledger=ledger)
         assert agent.answer(a_request()) == Failure(AgentMissing("/nowhere/llm"))
         assert ledger.days() == Success({"2026-02-13": DaySpend()})
 
     def test_a_call_that_cannot_be_counted_is_not_made_p10(self, home: Path, tmp_path: Path) -> None:
-        class FullDisk(TemporarySpendLedger):
+        class FullDisk(SpendLedgerFiles):
             def reserve(self, at_ms: int, prompt_chars: int, max_calls_per_day: int) -> Result[None, Error]:
                 return Failure(StoreIo("runs/spend.json", "write", "ENOSPC", "No space left on device"))
 
         proof = tmp_path / "called"
         command = Preset("test", ("/bin/sh", "-c", 'cat > "$0"', str(proof)))
-        error = error_of(an_agent(home, command, ledger=FullDisk()).answer(a_request()))
+        error = error_of(
+            an_agent(home, command, ledger=FullDisk(temporary_root(), temporary_locks())).answer(a_request())
+        )
         assert isinstance(error, StoreIo)
         assert not proof.exists()
         assert an_agent(home, command).answer(a_request()) == Success(AgentReply("", len(a_request().prompt)))
@@ -186,7 +193,7 @@ class TestEndings:
 
     @pytest.mark.parametrize("mode", ["hang_after_output", "ignore_sigterm"])
     def test_a_command_that_takes_too_long_timed_out_p10(self, home: Path, mode: str) -> None:
-        ledger = TemporarySpendLedger()
+        ledger = spend_ledger()
         agent = behaving(home, mode, ledger=ledger, timeout_seconds=0.3, max_calls_per_day=1)
         error = error_of(agent.answer(a_request("p" * 100_000)))
         assert isinstance(error, AgentTimedOut)

@@ -27,9 +27,8 @@ from claude_transcripts import Conversation
 from faults import each_failure, failing_on
 from memory_process import Memory
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.temporary_store import TemporaryStore
+from stand_ins.temporary import TemporaryStore, temporary_locks
 
 ID = "id__a1b2c3"
 STRIDE = 5
@@ -42,7 +41,7 @@ def forgetter(root: Path) -> Forgetter:
         GitProcess(root, os.environ),
         files,
         HistoryIndex(files.database, KeptHistories(root, 512 << 20)),
-        RecordedWrites(TemporaryStore(), DictRecorder(), DictLocks(), Caller(), print),
+        RecordedWrites(TemporaryStore(), DictRecorder(), temporary_locks(), Caller(), print),
         DictClock(1_770_993_005_123),
         publish=lambda: None,
         targets=Targets(str(root.parent), str(root)),

@@ -21,7 +21,7 @@ from agent_memory.git import git_process
 from agent_memory.git.git_history import GitRecorder
 from faults import failing_on
 from fixtures.secret_samples import base62
-from stand_ins.dict_locks import DictLocks
+from stand_ins.temporary import temporary_locks
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def _environ(**more: str) -> dict[str, str]:
 def _recorder(
     store: Path, config: StorageConfig | None = None, environ: Mapping[str, str] | None = None
 ) -> GitRecorder:
-    return GitRecorder(store, config or StorageConfig(), environ or _environ(), DictLocks())
+    return GitRecorder(store, config or StorageConfig(), environ or _environ(), temporary_locks())
 
 
 def _write(store: Path, path: str, text: str = "text") -> None:

@@ -19,7 +19,7 @@ from agent_memory.results import as_result
 from agent_memory.sync.remote import keep_remote
 from agent_memory.sync.synchroniser import Commits
 from faults import each_failure, failing_on
-from stand_ins.dict_locks import DictLocks
+from stand_ins.temporary import temporary_locks
 
 # -- what git could not record is recorded later, as what it was -------------------------------------------------------
 
@@ -38,7 +38,7 @@ def unrecorded(tmp_path: Path) -> Path:
 
 
 def recorder(root: Path, path: str = PATH) -> GitRecorder:
-    return GitRecorder(root, StorageConfig(), {"PATH": path, "USER": "ana"}, DictLocks())
+    return GitRecorder(root, StorageConfig(), {"PATH": path, "USER": "ana"}, temporary_locks())
 
 
 def broken(root: Path) -> GitRecorder:
@@ -117,7 +117,7 @@ def git(tmp_path: Path) -> GitProcess:
 def written(root: Path, path: str, text: str, subject: str) -> None:
     (root / path).parent.mkdir(exist_ok=True)
     (root / path).write_text(text)
-    recorder = GitRecorder(root, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(root)}, DictLocks())
+    recorder = GitRecorder(root, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(root)}, temporary_locks())
     assert recorder.record([path], subject) == Success(None)
 
 
@@ -130,7 +130,9 @@ def test_through_the_renames_of_the_file(tmp_path: Path, git: GitProcess) -> Non
     written(tmp_path, NOTE, text, "written")
     renamed = "topics/ports of all services -- topic__x id__a1b2c3.md"
     (tmp_path / NOTE).rename(tmp_path / renamed)
-    recorder = GitRecorder(tmp_path, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, DictLocks())
+    recorder = GitRecorder(
+        tmp_path, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, temporary_locks()
+    )
     assert recorder.record([NOTE, renamed], "renamed") == Success(None)
     assert subjects(git, renamed) == ["renamed", "written"]
 
@@ -139,7 +141,9 @@ def test_a_note_that_began_as_a_copy_of_another_has_its_own_commits_only(tmp_pat
     text = "".join(f"Line {number} of what both notes say.\n" for number in range(20))
     written(tmp_path, "topics/other -- id__b2c3d4.md", text, "another note")
     (tmp_path / "topics/other -- id__b2c3d4.md").unlink()
-    recorder = GitRecorder(tmp_path, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, DictLocks())
+    recorder = GitRecorder(
+        tmp_path, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, temporary_locks()
+    )
     (tmp_path / NOTE).write_text(text + "One more.\n")
     assert recorder.record([NOTE, "topics/other -- id__b2c3d4.md"], "split") == Success(None)
     assert subjects(git, NOTE) == ["split"]

@@ -11,6 +11,7 @@ from attrs import define, field
 from returns.result import Result
 
 from agent_memory.capture.switches import Switches
+from agent_memory.care.tombstones import Tombstones
 from agent_memory.errors import Error
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate
@@ -20,24 +21,21 @@ from agent_memory.rules.plan import SessionRequest
 from agent_memory.rules.run import Run
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.queue import Context, InboxEntry, InlineNote, SessionFile
+from agent_memory.store.bookkeeping import SessionMarks
+from agent_memory.store.kept_histories_files import KeptHistories
+from agent_memory.store.run_files import ConsolidateRecords
+from agent_memory.store.usage_ledger import UsageLedger
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
 from stand_ins.dict_recorder import DictRecorder
 from stand_ins.scripted_agent import ScriptedAgent
-from stand_ins.temporary_records import (
-    TemporaryInbox,
-    TemporaryKeptHistories,
-    TemporaryRunRecords,
-    TemporarySessionMarks,
-    TemporaryTombstones,
-    TemporaryUsageLedger,
-)
-from stand_ins.temporary_store import TemporaryStore
+from stand_ins.temporary import TemporaryInbox, TemporaryStore
 
 TEMPLATE = (Path(__file__).parents[2] / "prompts" / "consolidate.md").read_text("utf-8")
 REPO = "github.com/dana/parcels"
 CWD = "/home/dana/parcels"
 NOON_MS = 1_772_409_600_000
+PLENTY = 512 << 20
 
 
 def envelope(request: SessionRequest, **members: Any) -> str:
@@ -69,22 +67,25 @@ def history(session_id: str, *texts: str) -> History:
     return History(Harness.CLAUDE_CODE, session_id, said, cwd=CWD, started_at_ms=NOON_MS, ended_at_ms=said[-1].at_ms)
 
 
-@define
+@define(slots=False)
 class World:
     """The adapters of one store, and runs over them."""
 
     agent: ScriptedAgent[SessionRequest]
     clock: DictClock = field(factory=DictClock)
-    inbox: TemporaryInbox = field(factory=TemporaryInbox)
     histories: DictHistories = field(factory=DictHistories)
     store: TemporaryStore = field(factory=TemporaryStore)
-    marks: TemporarySessionMarks = field(factory=TemporarySessionMarks)
     recorder: DictRecorder = field(factory=DictRecorder)
-    runs: TemporaryRunRecords = field(factory=TemporaryRunRecords)
-    kept: TemporaryKeptHistories = field(factory=TemporaryKeptHistories)
-    ledger: TemporaryUsageLedger = field(factory=TemporaryUsageLedger)
-    tombstones: TemporaryTombstones = field(factory=TemporaryTombstones)
     words: list[str] = field(factory=list)
+
+    def __attrs_post_init__(self) -> None:
+        self.root = self.store.root
+        self.inbox = TemporaryInbox(self.root)
+        self.marks = SessionMarks(self.root)
+        self.runs = ConsolidateRecords(self.root, self.clock)
+        self.kept = KeptHistories(self.root, PLENTY)
+        self.ledger = UsageLedger(self.root)
+        self.tombstones = Tombstones(self.root)
 
     def capture(self, session_id: str, *texts: str) -> str:
         """A session in the inbox, with its history."""

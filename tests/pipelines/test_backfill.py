@@ -9,6 +9,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.capture.inbox_files import Inbox
 from agent_memory.capture.switches import Switches
+from agent_memory.care.tombstones import Tombstones
 from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness, Listed, Listing, Meta, Source
 from agent_memory.pipelines.backfill import BackfillIo, plan_backfill, project_directories, put_backfill
@@ -16,10 +17,10 @@ from agent_memory.rules.forgotten import SessionTombstone
 from agent_memory.session.found_session import Backfill, FoundSession
 from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.queue import BACKFILL_EVENT, Context, InboxEntry, Outcome, SessionFile
+from agent_memory.store.bookkeeping import SessionMarks
 from agent_memory.text.instants import DAY_MS
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, World, history, skipped, turns
 from stand_ins.scripted_agent import ScriptedAgent
-from stand_ins.temporary_records import TemporarySessionMarks, TemporaryTombstones
 
 
 @define
@@ -50,7 +51,6 @@ class Past:
     world: World = field(factory=lambda: World(ScriptedAgent([skipped()])))
     finder: DictFinder = field(factory=DictFinder)
     shares_record_ids: bool = True
-    tombstones: TemporaryTombstones = field(factory=TemporaryTombstones)
 
     def session(self, session_id: str, *texts: str, at_ms: int = NOON_MS, said: Sequence[Turn] = ()) -> None:
         """One whose last turn was at this time (by the second of its turns)."""
@@ -82,7 +82,7 @@ class Past:
             calls_for=lambda history: 1 + len(history.turns) // 100,
             repo_of={CWD: REPO}.get,
             is_private=lambda directory: directory.startswith("/private"),
-            tombstones=self.tombstones,
+            tombstones=self.world.tombstones,
             switches=lambda: Switches({"HOME": "/dev/null/none"}),
         )
 
@@ -179,14 +179,14 @@ def test_a_damaged_mark_is_no_session_unseen_p6(past: Past) -> None:
     past.session("s1", "one")
     corrupt: Failure[Error] = Failure(StateCorrupt("state/sessions/x", ("no",)))
 
-    class Damaged(TemporarySessionMarks):
+    class Damaged(SessionMarks):
         def get(self, *_: object) -> Result[SessionMark | None, Error]:
             return corrupt
 
         def all(self) -> Iterator[Result[SessionMark, Error]]:
             return iter([corrupt])
 
-    io = evolve(past.io(), marks=Damaged())
+    io = evolve(past.io(), marks=Damaged(past.world.root))
     plan = plan_backfill(io).unwrap()
     assert [each.sight for each in plan.sighted] == ["unreadable"]
 
@@ -212,25 +212,25 @@ def test_a_copy_whose_mark_cannot_be_put_ends_it_before_anything_waits(past: Pas
     past.session("s2", said=original, at_ms=NOON_MS + 1)
     full = StoreIo("state/sessions", "write to", "ENOSPC", "No space left on device")
 
-    class Full(TemporarySessionMarks):
+    class Full(SessionMarks):
         def put(self, mark: SessionMark) -> Result[None, Error]:
             return Failure(full)
 
     plan = past.plan()
     assert [each.sight for each in plan.sighted] == ["new", "copy"]
-    assert put_backfill(evolve(past.io(), marks=Full()), plan) == Failure(full)
+    assert put_backfill(evolve(past.io(), marks=Full(past.world.root)), plan) == Failure(full)
     assert past.waiting() == []
 
 
 def test_while_it_is_unknown_what_was_forgotten_no_session_is_taken_p28(past: Past) -> None:
-    class Damaged(TemporaryTombstones):
+    class Damaged(Tombstones):
         def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
             return Failure(StateCorrupt("state/forgotten/s1.json", ("no",)))
 
     past.session("s1", "one")
-    past.tombstones = Damaged()
+    known, past.world.tombstones = past.world.tombstones, Damaged(past.world.root)
     assert past.sights() == {"s1": "unreadable"}
-    past.tombstones = TemporaryTombstones()
+    past.world.tombstones = known
     assert past.sights() == {"s1": "new"}, "positive control"
 
 

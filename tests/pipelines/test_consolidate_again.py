@@ -16,10 +16,11 @@ from agent_memory.rules.plan import SessionRequest
 from agent_memory.rules.run import Run
 from agent_memory.session.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.session.queue import SessionFile
+from agent_memory.store.bookkeeping import SessionMarks
+from agent_memory.store.kept_histories_files import KeptHistories
 from agent_memory.text.instants import DAY_MS
-from pipelines.consolidate_world import CWD, NOON_MS, World, entries, history, note, skipped, turns
+from pipelines.consolidate_world import CWD, NOON_MS, PLENTY, World, entries, history, note, skipped, turns
 from stand_ins.scripted_agent import ScriptedAgent
-from stand_ins.temporary_records import TemporaryKeptHistories, TemporarySessionMarks
 
 CLAUDE = Harness.CLAUDE_CODE
 GONE = HistoryUnavailable("s1", "the transcript is gone", is_missing=True)
@@ -69,25 +70,25 @@ def test_what_was_kept_of_an_unreadable_transcript_is_not_taken_for_all_of_it_p6
 
 
 def test_a_kept_history_that_is_damaged_hides_nothing_p6() -> None:
-    class Damaged(TemporaryKeptHistories):
+    class Damaged(KeptHistories):
         def fetch(self, *_: object) -> Result[History | None, Error]:
             return Failure(StateCorrupt("histories/x", ("no",)))
 
     store = world(skipped())
-    store.kept = Damaged()
+    store.kept = Damaged(store.root, PLENTY)
     store.histories.put("s1", GONE)
     store.capture_entry(SessionFile("claude-code-session", "s1"))
     assert store.verdicts(store.run()) == ["unavailable"]
 
 
-class Unreadable(TemporaryKeptHistories):
+class Unreadable(KeptHistories):
     def fetch(self, *_: object) -> Result[History | None, Error]:
         return Failure(StoreIo("histories/x", "read", "EIO", "Input/output error"))
 
 
 def test_one_that_cannot_be_read_just_now_is_waited_for_and_no_attempt_p6() -> None:
     store = with_a_lost_transcript()
-    kept, store.kept = store.kept, Unreadable()
+    kept, store.kept = store.kept, Unreadable(store.root, PLENTY)
     for _ in range(4):
         assert store.verdicts(store.run()) == ["unavailable"]
         store.clock.at_ms += DAY_MS
@@ -116,15 +117,13 @@ def consolidated_by_builtin() -> World:
 
 
 def test_a_damaged_mark_is_told_and_hides_no_session_p6() -> None:
-    class Damaged(TemporarySessionMarks):
+    class Damaged(SessionMarks):
         def all(self) -> Iterator[Result[SessionMark, Error]]:
             yield Failure(StateCorrupt("state/sessions/x.json", ("no",)))
             yield from super().all()
 
     store = consolidated_by_builtin()
-    marks = Damaged()
-    for mark in store.marks.all():
-        marks.put(mark.unwrap()).unwrap()
+    marks = Damaged(store.root)
     plan = plan_upgrades(store.inbox, marks, store.store, store.clock).unwrap()
     assert (len(plan.entries), ["state/sessions/x.json" in each for each in plan.warnings]) == (1, [True])
 
@@ -171,7 +170,7 @@ def test_one_that_is_gone_and_was_not_kept_is_given_up_at_once_with_the_reason()
 def test_it_is_not_done_with_less_than_was_kept_nor_without_what_came_since_p6() -> None:
     store = consolidated_by_builtin()
     upgraded(store)
-    kept, store.kept = store.kept, Unreadable()
+    kept, store.kept = store.kept, Unreadable(store.root, PLENTY)
     store.run()
     store.clock.at_ms += DAY_MS
     store.kept = kept

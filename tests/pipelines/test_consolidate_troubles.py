@@ -6,6 +6,7 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result
 
+from agent_memory.care.tombstones import Tombstones
 from agent_memory.errors import Defect, Error, StateCorrupt, StoreIo
 from agent_memory.note.note import GLOBAL_SCOPE, Harness
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate, rescue
@@ -13,14 +14,11 @@ from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, state
 from agent_memory.rules.run import KeptReply, Run, Work
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import Context, InboxEntry, Pending, SessionFile
+from agent_memory.store.bookkeeping import SessionMarks
+from agent_memory.store.run_files import ConsolidateRecords
 from pipelines.consolidate_world import CWD, NOON_MS, World, entries, history, note
 from stand_ins.dict_histories import DictHistories
 from stand_ins.scripted_agent import ScriptedAgent
-from stand_ins.temporary_records import (
-    TemporaryRunRecords,
-    TemporarySessionMarks,
-    TemporaryTombstones,
-)
 
 CLAUDE = Harness.CLAUDE_CODE
 CORRUPT = StateCorrupt("state/x.json", ("it is no JSON",))
@@ -41,22 +39,22 @@ class TestTheStoresFault:
     """Costs the session no attempt."""
 
     def test_while_it_is_unknown_what_was_forgotten_nothing_is_read_p28(self, world: World) -> None:
-        class Damaged(TemporaryTombstones):
+        class Damaged(Tombstones):
             def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
                 return Failure(CORRUPT)
 
         world.capture("s1", "Remember: locks die")
-        run = run_over(evolve(world.io(), tombstones=Damaged()))
+        run = run_over(evolve(world.io(), tombstones=Damaged(world.root)))
         assert world.verdicts(run) == ["unavailable"]
         assert (len(world.inbox.entries), world.agent.asked) == (1, [])
 
     def test_a_damaged_mark_is_no_session_unseen_p6(self, world: World) -> None:
-        class Damaged(TemporarySessionMarks):
+        class Damaged(SessionMarks):
             def get(self, harness: Harness, session_id: str) -> Result[SessionMark | None, Error]:
                 return Failure(CORRUPT)
 
         world.capture("s1", "Remember: locks die")
-        world.marks = Damaged()
+        world.marks = Damaged(world.root)
         assert world.verdicts(world.run()) == ["unavailable"]
         assert (len(world.inbox.entries), world.agent.asked) == (1, [])
 
@@ -68,31 +66,31 @@ class TestTheStoresFault:
         assert (len(world.inbox.entries), world.inbox.troubles) == (1, [])
 
     def test_a_reply_that_cannot_be_put_away_leaves_the_session_for_the_next_run_p3(self, world: World) -> None:
-        class Full(TemporaryRunRecords):
+        class Full(ConsolidateRecords):
             def spend_reply(self, key: str) -> Result[None, Error]:
                 return Failure(FULL)
 
         world.capture("s1", "Remember: locks die")
-        world.runs = Full()
+        world.runs = Full(world.root, world.clock)
         assert world.result() == Failure(FULL)
         assert len(world.inbox.entries) == 1
-        world.runs = TemporaryRunRecords(world.runs.root)
+        world.runs = ConsolidateRecords(world.root, world.clock)
         world.run()
         assert (world.titles(), len(world.agent.asked)) == (["Locks die with their holder"], 1)
         assert not world.inbox.entries
 
     def test_what_cannot_be_kept_of_a_run_fails_it_before_anything_is_written_p3(self, world: World) -> None:
-        class ForReplies(TemporaryRunRecords):
+        class ForReplies(ConsolidateRecords):
             def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
                 return Failure(FULL)
 
-        class ForWhereItStands(TemporaryRunRecords):
+        class ForWhereItStands(ConsolidateRecords):
             def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
                 return Failure(FULL) if state == "write_entries" else super().checkpoint(state, run)
 
         world.capture("s1", "Remember: locks die")
-        for full in (ForReplies(), ForWhereItStands()):
-            world.runs = full
+        for full in (ForReplies, ForWhereItStands):
+            world.runs = full(world.root, world.clock)
             assert world.result() == Failure(FULL)
             assert (world.titles(), len(world.inbox.entries)) == ([], 1)
 

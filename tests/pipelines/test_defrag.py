@@ -17,14 +17,13 @@ from agent_memory.pipelines.defrag import DefragIo, defrag, notes_as_listed, ste
 from agent_memory.rules.change import Change, Footprint, Published
 from agent_memory.rules.plan import DefragRequest
 from agent_memory.rules.run import DefragRun
-from agent_memory.store.run_files import RunLog
+from agent_memory.store.run_files import DefragRecords, RunLog
+from agent_memory.store.usage_ledger import UsageLedger
 from agent_memory.text.ids import mint_id
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
 from stand_ins.scripted_agent import ScriptedAgent
-from stand_ins.temporary_records import TemporaryDefragRecords, TemporaryUsageLedger
-from stand_ins.temporary_store import TemporaryStore
+from stand_ins.temporary import TemporaryStore, temporary_locks
 
 TEMPLATE = (Path(__file__).parents[2] / "prompts" / "defrag.md").read_text("utf-8")
 NOON_MS = 1_772_409_600_000
@@ -51,9 +50,12 @@ class DefragWorld:
     clock: DictClock = field(factory=lambda: DictClock(NOON_MS))
     store: TemporaryStore = field(factory=TemporaryStore)
     recorder: DictRecorder = field(factory=DictRecorder)
-    records: TemporaryDefragRecords = field(factory=TemporaryDefragRecords)
     words: int = 0
     runs: int = 0
+
+    @property
+    def records(self) -> DefragRecords:
+        return DefragRecords(self.store.root, self.clock)
 
     def note(self, title: str, body: str, **meta: Any) -> str:
         """A live note, written a day apart from the one before; its id."""
@@ -74,11 +76,11 @@ class DefragWorld:
         return DefragIo(
             store=self.store,
             agent=self.agent,
-            ledger=TemporaryUsageLedger(),
+            ledger=UsageLedger(self.store.root),
             recorder=self.recorder,
             records=self.records,
             log=RunLog(self.store.root),
-            locks=DictLocks(),
+            locks=temporary_locks(),
             clock=self.clock,
             publish=lambda _: Success(Published(())),
             prompt_template=TEMPLATE,
@@ -142,7 +144,7 @@ def test_p20_a_secret_in_a_reply_is_neither_kept_on_record_nor_written(world: De
     one, other = world.note("Locks", LOCKS), world.note("Locks again", LOCKS)
     world.agent.answers = [reply(merge(one, other, body=f"{LOCKS} The token is {secret}."))]
     world.run(dry_run=True)
-    kept = [each.read_text() for each in world.records.root.glob("runs/*/replies/*.json")]
+    kept = [each.read_text() for each in world.store.root.glob("runs/*/replies/*.json")]
     assert ["The token is [redacted" in each for each in kept] == [True, True]
     assert secret not in repr((kept, world.agent.asked[1].prompt))
     world.run()

@@ -20,15 +20,14 @@ from agent_memory.rules.change import Change
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, statement_hashes
 from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.queue import Context, InboxEntry, SessionFile
+from agent_memory.store.kept_histories_files import KeptHistories
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.text.instants import DAY_MS
-from pipelines.consolidate_world import CWD, NOON_MS, REPO, history
+from pipelines.consolidate_world import CWD, NOON_MS, PLENTY, REPO, history
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
-from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.temporary_records import TemporaryKeptHistories, TemporaryTombstones
-from stand_ins.temporary_store import TemporaryStore
+from stand_ins.temporary import TemporaryStore, temporary_locks, temporary_root
 
 CLAUDE = Harness.CLAUDE_CODE
 METHOD: Final = "claude-code-session"
@@ -44,8 +43,8 @@ class Handing:
     """Why captures cannot be looked at."""
     source: DictHistories = field(factory=DictHistories)
     histories: HistorySource | None = None
-    kept: TemporaryKeptHistories = field(factory=TemporaryKeptHistories)
-    tombstones: Tombstones = field(factory=TemporaryTombstones)
+    kept: KeptHistories = field(factory=lambda: KeptHistories(temporary_root(), PLENTY))
+    tombstones: Tombstones = field(factory=lambda: Tombstones(temporary_root()))
     store: TemporaryStore = field(factory=TemporaryStore)
     recorder: DictRecorder = field(factory=DictRecorder)
     clock: DictClock = field(factory=lambda: DictClock(NOON_MS + 60_000))
@@ -64,7 +63,7 @@ class Handing:
             kept=self.kept,
             tombstones=self.tombstones,
             scope_of=lambda cwd: REPO if cwd == CWD else GLOBAL_SCOPE,
-            writes=RecordedWrites(self.store, self.recorder, DictLocks(), Caller(), self.warnings.append),
+            writes=RecordedWrites(self.store, self.recorder, temporary_locks(), Caller(), self.warnings.append),
             clock=self.clock,
             recent=lambda: chain(map(Failure, self.unseen), map(Success, self.sessions)),
         )
@@ -120,12 +119,12 @@ class TestASessionByItsId:
         assert isinstance(handing.named("s1").failure(), UsageInvalid)
 
     def test_nothing_is_read_while_it_is_unknown_what_was_forgotten_p28(self, handing: Handing) -> None:
-        class Damaged(TemporaryTombstones):
+        class Damaged(Tombstones):
             def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
                 return Failure(StateCorrupt("state/forgotten/s1.json", ("no",)))
 
         handing.session("s1")
-        handing.tombstones = Damaged()
+        handing.tombstones = Damaged(temporary_root())
         assert isinstance(handing.named("s1").failure(), StateCorrupt)
 
     def test_where_the_transcript_is_gone_what_was_kept_of_it_is_read(self, handing: Handing) -> None:

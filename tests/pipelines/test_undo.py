@@ -20,13 +20,12 @@ from agent_memory.rules.run import TieringMemo
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, RunKind, Undoing, logged_actions, short_id
 from agent_memory.section.section_splice import splice_section
 from agent_memory.section.targets import Targets
-from agent_memory.store.run_files import RunLog
+from agent_memory.store.run_files import DefragRecords, RunLog
 from agent_memory.store.store_files import Store
 from agent_memory.text.instants import iso_of
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.temporary_records import TemporaryDefragRecords
+from stand_ins.temporary import temporary_locks
 
 _LITTER = re.compile(r"/\.cache/|/\.transaction/|/\.tmp-|\.agent-memory-[0-9a-f]+$|/agent-memory/sections/")
 """Derived files, and what a crash leaves until somebody tidies up."""
@@ -46,7 +45,6 @@ class World:
     home: Path
     clock: DictClock = field(factory=lambda: DictClock(NOON_MS))
     recorder: DictRecorder = field(factory=DictRecorder)
-    records: TemporaryDefragRecords = field(factory=TemporaryDefragRecords)
 
     @property
     def root(self) -> Path:
@@ -57,12 +55,16 @@ class World:
         return self.home / "AGENTS.md"
 
     @property
+    def records(self) -> DefragRecords:
+        return DefragRecords(self.root, self.clock)
+
+    @property
     def log(self) -> RunLog:
         return RunLog(self.root)
 
     @property
     def store(self) -> Store:
-        return Store(self.root, DictLocks())
+        return Store(self.root, temporary_locks())
 
     def io(self) -> UndoIo:
         return UndoIo(

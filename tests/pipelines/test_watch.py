@@ -15,7 +15,7 @@ from agent_memory.session.found_session import FoundSession, Rest
 from agent_memory.session.queue import InboxEntry
 from pipelines.consolidate_world import NOON_MS
 from pipelines.test_backfill import Past
-from stand_ins.temporary_records import TemporaryInbox
+from stand_ins.temporary import TemporaryInbox
 
 REST = Rest(30_000, 180_000)
 LIMIT = 1_000

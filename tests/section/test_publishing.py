@@ -15,7 +15,7 @@ from agent_memory.rules.change import Change, Published, SectionBudget, SectionC
 from agent_memory.section.publishing import Publisher
 from agent_memory.section.targets import Targets
 from agent_memory.session.own_marks import SECTION_START
-from stand_ins.temporary_store import TemporaryStore
+from stand_ins.temporary import TemporaryStore
 
 BASE = Meta("id__aaaaaa", "Ports", 1_778_000_000_000, 1_778_000_000_000)
 

@@ -14,6 +14,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.care.tombstones import FORGOTTEN, Tombstones
 from agent_memory.errors import Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
+from agent_memory.files.locks import Locks
 from agent_memory.note.note import Harness, TierList
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.results import as_result
@@ -27,7 +28,6 @@ from agent_memory.store.run_files import RunLog
 from agent_memory.store.store_files import Store
 from agent_memory.text.instants import DAY_MS, ms_of
 from faults import each_failure, failing_on, snapshot
-from stand_ins.dict_locks import DictLocks
 
 NOW_MS = 1_771_000_205_123
 RUN = "2026-02-13T14-30-05.123Z_3dbfbe"
@@ -39,6 +39,10 @@ class Record:
     put: Callable[[Path, int], Result[object, Error]]
     """Keep a value that has this number in it."""
     get: Callable[[Path], Result[object, Error]]
+
+
+def locks(root: Path) -> Locks:
+    return Locks(root, {"HOME": str(root)})
 
 
 def mark(number: int) -> SessionMark:
@@ -63,13 +67,13 @@ RECORDS = {
     ),
     "tiers": Record(
         "state/tiers.json",
-        lambda root, number: Store(root, DictLocks()).apply((), tiers=TierList((f"id__aaaaa{number}",))),
-        lambda root: Store(root, DictLocks()).tiers(),
+        lambda root, number: Store(root, locks(root)).apply((), tiers=TierList((f"id__aaaaa{number}",))),
+        lambda root: Store(root, locks(root)).tiers(),
     ),
     "spend": Record(
         "runs/spend.json",
-        lambda root, number: SpendLedgerFiles(root, DictLocks()).reserve(NOW_MS, number, 99),
-        lambda root: SpendLedgerFiles(root, DictLocks()).days(),
+        lambda root, number: SpendLedgerFiles(root, locks(root)).reserve(NOW_MS, number, 99),
+        lambda root: SpendLedgerFiles(root, locks(root)).days(),
     ),
     "tombstone of a session": Record(
         "state/forgotten/amp_s1.json",
@@ -268,7 +272,7 @@ NOON_MS = ms_of("2026-02-13T12:00:00Z") or 0
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> SpendLedgerFiles:
-    return SpendLedgerFiles(tmp_path / "root", DictLocks())
+    return SpendLedgerFiles(tmp_path, locks(tmp_path))
 
 
 class TestSpend:

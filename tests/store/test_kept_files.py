@@ -44,7 +44,7 @@ from agent_memory.store.run_json import (
     REPLY,
     TIERING,
     parse_report,
-    render_report_document,
+    render_report,
 )
 from agent_memory.text.json_codec import Documents
 
@@ -106,7 +106,7 @@ WRITTEN: Mapping[str, Kept] = {
         CHANGES, (Change.of(MemoryEntry(Meta(A, "Tea", NOON_MS, NOON_MS), "Green.")), Change.retire(B, "h"))
     ),
     "what was judged": kept(TIERING, MEMO),
-    "report": (REPORT, render_report_document(REPORT), parse_report),
+    "report": (REPORT, render_report(REPORT), parse_report),
 }
 
 

@@ -13,15 +13,15 @@ from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, S
 from agent_memory.rules.change import FileChange, FileState, Footprint, SectionChange
 from agent_memory.rules.run import KeptReply
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, RunKind, Undoing
+from agent_memory.store import run_files
 from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.run_files import (
     DEFRAG_CHECKPOINT,
     ConsolidateRecords,
     DefragRecords,
     RunLog,
-    prune_run_files,
 )
-from agent_memory.store.run_json import render_report_document
+from agent_memory.store.run_json import render_report
 from agent_memory.text.instants import DAY_MS, iso_of
 from faults import each_failure, each_kill, failing_at, snapshot
 from stand_ins.dict_clock import DictClock
@@ -92,7 +92,7 @@ class TestOnDisk:
     def test_no_link_is_followed_p21(self, tmp_path: Path) -> None:
         outside = tmp_path / "outside"
         outside.mkdir()
-        (outside / "report.json").write_text(render_report_document(run(FIRST)))
+        (outside / "report.json").write_text(render_report(run(FIRST)))
         root = tmp_path / "root"
         (root / "runs").mkdir(parents=True)
         (root / f"runs/{FIRST}").symlink_to(outside)
@@ -200,8 +200,13 @@ def leave(root: Path, days: int) -> str:
     return run_id
 
 
-def prune(root: Path, **limits: int) -> Result[int, Error]:
-    return prune_run_files(root, DictClock(NOW_MS), **limits)
+@pytest.fixture(autouse=True)
+def _only_one_old_run_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_files, "KEEP_RUNS", 1)
+
+
+def prune(root: Path) -> Result[int, Error]:
+    return run_files.prune_run_files(root, DictClock(NOW_MS))
 
 
 def test_old_runs_go_whole(tmp_path: Path) -> None:
@@ -209,12 +214,12 @@ def test_old_runs_go_whole(tmp_path: Path) -> None:
     young = leave(tmp_path, 300)
     (tmp_path / "runs/owed.json").write_text("[]")
     (tmp_path / "runs/notes of mine").mkdir()
-    assert prune(tmp_path, keep_runs=1) == Success(1)
+    assert prune(tmp_path) == Success(1)
     assert [each.run_id for each in RunLog(tmp_path).runs().unwrap()] == [new, young]
     assert not (tmp_path / "runs" / old).exists()
     assert (tmp_path / "runs/owed.json").exists()
     assert (tmp_path / "runs/notes of mine").exists()
-    assert prune(tmp_path, keep_runs=1) == Success(0)
+    assert prune(tmp_path) == Success(0)
 
 
 def test_what_is_half_done_stays_whole(tmp_path: Path) -> None:
@@ -223,9 +228,9 @@ def test_what_is_half_done_stays_whole(tmp_path: Path) -> None:
     (tmp_path / "runs" / consolidating / "checkpoint.json").write_text("{}")
     (tmp_path / "runs" / tidying / "defrag.json").write_text("{}")
     RunLog(tmp_path).put_undoing(Undoing(undoing, undone, 0)).unwrap()
-    assert prune(tmp_path, keep_runs=1) == Success(0)
+    assert prune(tmp_path) == Success(0)
     RunLog(tmp_path).put_undoing(None).unwrap()
-    assert prune(tmp_path, keep_runs=1) == Success(2)
+    assert prune(tmp_path) == Success(2)
 
 
 def test_a_kill_at_any_point_never_leaves_half_a_footprint_that_passes_for_the_whole_p16(tmp_path: Path) -> None:
@@ -236,11 +241,11 @@ def test_a_kill_at_any_point_never_leaves_half_a_footprint_that_passes_for_the_w
         old = leave(root, 400)
         whole = RunLog(root).footprint(old)
         with dying:
-            prune(root, keep_runs=1)
+            prune(root)
         found = RunLog(root).footprint(old)
         assert found == whole or isinstance(found.failure(), RunNotFound), k
         halves += found != whole
-        assert prune(root, keep_runs=1).map(bool) in (Success(True), Success(False))
+        assert prune(root).map(bool) in (Success(True), Success(False))
         assert isinstance(RunLog(root).footprint(old).failure(), RunNotFound)
     assert halves > 5
 
@@ -253,5 +258,5 @@ def test_a_link_for_runs_is_refused_p21(tmp_path: Path) -> None:
     root.mkdir()
     (root / "runs").symlink_to(outside / "runs")
     before = snapshot(outside)
-    assert isinstance(prune(root, keep_runs=1).failure(), PathRefused)
+    assert isinstance(prune(root).failure(), PathRefused)
     assert snapshot(outside) == before

@@ -6,7 +6,7 @@ import os
 import stat
 import time
 
-from agent_memory.files.durable import FILE_MODE, append_line, create_file, make_directories, make_room, read_loosely
+from agent_memory.files.durable import append_line, create_file, make_directories, make_room, read_loosely
 from agent_memory.files.json_lite import json_object
 from agent_memory.files.root import local_state_directory
 
@@ -98,7 +98,7 @@ def log_hook_problem(
         try:
             make_directories(directory)
             make_room(path, f"{directory}/{PREVIOUS_LOG_NAME}", len(line), MAX_LOG_BYTES)
-            append_line(path, line, FILE_MODE)
+            append_line(path, line)
         except OSError:
             continue
         return

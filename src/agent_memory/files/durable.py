@@ -203,16 +203,16 @@ def move_file(source: str, target: str) -> None:
 # -- logs that several processes append to without waiting for each other ----------------------------------------------
 
 
-def append_line(path: str, line: bytes, mode: int) -> None:
-    """Appends a line (with its line end) in one write to a regular file, creating it with this mode, and on a line of
-    its own after one that was cut off. If a full disk takes only part of it, raises OSError; that part spoils no other
+def append_line(path: str, line: bytes) -> None:
+    """Appends a line (with its line end) in one write to a regular file, which it may create, and on a line of its own
+    after one that was cut off. If a full disk takes only part of it, raises OSError; that part spoils no other
     line."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path, flags, mode)
+    descriptor = os.open(path, flags, FILE_MODE)
     try:
         if os.fstat(descriptor).st_mode & _KIND != _REGULAR:
             raise OSError(errno.EINVAL, "it is not a regular file", path)
-        os.fchmod(descriptor, mode)
+        os.fchmod(descriptor, FILE_MODE)
         whole = line_of_its_own(descriptor, line)
         if os.write(descriptor, whole) < len(whole):
             raise OSError(errno.ENOSPC, "only a part of the line was written", path)

@@ -74,9 +74,12 @@ class Undone:
 class _Undoable:
     run: LoggedRun
     root: LoggedRun
-    files: tuple[FileChange, ...]
-    """As the run changed them."""
-    sections: tuple[SectionChange, ...]
+    footprint: Footprint
+
+    @property
+    def files(self) -> tuple[FileChange, ...]:
+        """Returns each file once, as the run changed it."""
+        return fold_files(self.footprint.files).files
 
 
 @as_result
@@ -91,7 +94,7 @@ def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Undon
     if dry_run:
         found = _undoable(io, name)
         touched = _put_files_back(io, found, "", dry_run=True)
-        files = [each for each in fold_files(found.files).files if each.path in touched]
+        files = [each for each in found.files if each.path in touched]
         return _undone(io, None, found, [evolve(each, before=each.after, after=each.before) for each in files])
     warnings = list(unwrap(finish_undo(io)))
     unwrap(io.finish_interrupted())
@@ -126,8 +129,7 @@ def finish_undo(io: UndoIo) -> tuple[str, ...]:
     unwrap(io.store.apply(()))
     begun = footprint_if_any(io.log, undoing.run_id)
     if (run := _exact_run(io.log, undoing.undoes)) is not None:
-        footprint = unwrap(io.log.footprint(run.run_id))
-        found = _Undoable(run, _root_of(io.log, run), footprint.files, footprint.sections)
+        found = _Undoable(run, _root_of(io.log, run), unwrap(io.log.footprint(run.run_id)))
         if begun is not None or not found.files:
             done = _complete(io, undoing, found)
             return f"An interrupted undo was finished first: {_did_what(done)}.", *done.warnings
@@ -190,11 +192,10 @@ def _undoable(io: UndoIo, name: str | None) -> _Undoable:
     if run.undone_by is not None:
         again = f"`memory undo {short_id(run.undone_by)}` redoes it"
         raise _refused(run, (f"it is already undone; {again}",))
-    footprint = footprint_of(io.log, run)
-    sections = tuple(each for each in footprint.sections if each.before != each.after)
-    if not fold_files(footprint.files).files and not sections:
+    found = _Undoable(run, _root_of(io.log, run), footprint_of(io.log, run))
+    if not found.files and not found.footprint.sections:
         raise _refused(run, ("nothing that it changed is left",))
-    return _Undoable(run, _root_of(io.log, run), footprint.files, sections)
+    return found
 
 
 def _root_of(log: RunLog, run: LoggedRun) -> LoggedRun:
@@ -234,7 +235,7 @@ def _put_files_back(io: UndoIo, found: _Undoable, undo_id: str, *, dry_run: bool
     if not found.files:
         return frozenset()
     try:
-        return frozenset(unwrap(io.store.revert(Footprint(found.files), undo_id, dry_run=dry_run)).touched)
+        return frozenset(unwrap(io.store.revert(found.footprint, undo_id, dry_run=dry_run)).touched)
     except UndoRefused as refused:
         # An undo of a later run changed nothing by that: the two cancel out.
         later = [
@@ -284,19 +285,18 @@ def _complete(io: UndoIo, undoing: Undoing, found: _Undoable) -> Undone:
 def _undone(io: UndoIo, undo_id: str | None, found: _Undoable, files: Sequence[FileChange]) -> Undone:
     """Returns the result of an undo that changes these files, after restoring its sections; without an undo nothing is
     written."""
-    changed = fold_files(found.files).files
-    before = {each.path: hash_of(each.before) for each in changed}
+    before = {each.path: hash_of(each.before) for each in found.files}
     # A note that stays may have lost a link: that is no restoring.
     files = [each for each in files if before.get(each.path, "") == hash_of(each.after)]
     put_back = {each.path for each in files}
-    others = [each for each in changed if each.path not in (TIERS_FILE, *put_back)]
+    others = [each for each in found.files if each.path not in (TIERS_FILE, *put_back)]
     why = "it, or a note that belongs with it, was changed, forgotten or linked to since"
     secret = secret_ids(unwrap(io.store.list()).entries)
     titles = ((each.id, "a secret note" if each.id in secret else each.title) for each in note_changes(others))
     staying = [f"{title} ({id}) stays as it is: {why}." for id, title in titles]
     done: list[str] = []
     left: list[SectionLeft] = []
-    for change in found.sections:  # trouble with one target does not hinder the others
+    for change in found.footprint.sections:  # trouble with one target does not hinder the others
         try:
             refusal = "not all notes are as they were before the run" if staying else _put_back(io, undo_id, change)
         except Error as error:

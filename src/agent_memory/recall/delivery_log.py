@@ -19,7 +19,7 @@ import os
 import time
 from _blake2 import blake2b
 
-from agent_memory.files.durable import FILE_MODE, append_line, close_quietly, make_directories, make_room, read_loosely
+from agent_memory.files.durable import append_line, close_quietly, make_directories, make_room, read_loosely
 from agent_memory.files.json_lite import json_object, scan_json
 from agent_memory.recall.moment import COMPACTED
 from agent_memory.text.json_shape import Record, is_list, is_object
@@ -137,7 +137,7 @@ class DeliveryLog:
         line = f"{json_object(delivery.members)}\n".encode("utf-8", "backslashreplace")
         path = f"{self._directory}/{_LOG}"
         make_room(path, f"{self._directory}/{_PREVIOUS}", len(line), MAX_BYTES)
-        append_line(path, line, FILE_MODE)
+        append_line(path, line)
 
 
 def known_ids(

@@ -20,7 +20,6 @@ from attrs import frozen
 from agent_memory.capture.repository import is_within, may_be_in_work_tree, work_tree_above
 from agent_memory.errors import MarkersAmbiguous, PathRefused, TargetRefused
 from agent_memory.files.durable import (
-    FILE_MODE,
     append_line,
     create_file,
     fsync_directory,
@@ -167,7 +166,7 @@ class Targets:
             make_directories(directory)
             line = f"{_digest_of(new)}\n".encode()
             make_room(written, f"{written}.1", len(line), _MAX_WRITTEN_BYTES)
-            append_line(written, line, FILE_MODE)
+            append_line(written, line)
         return copy
 
 

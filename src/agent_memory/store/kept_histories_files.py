@@ -68,12 +68,8 @@ class KeptHistories:
         kept, and pushes no other out."""
         if not history.turns:
             return
-        buffer = io.BytesIO()
         # Without a time of its own, so that the same part has the same bytes.
-        with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=6, mtime=0) as file:
-            for line in render_history_lines(history):
-                file.write(line.encode("ascii"))
-        packed = buffer.getvalue()
+        packed = gzip.compress("".join(render_history_lines(history)).encode("ascii"), 6, mtime=0)
         if len(packed) > self.cap_bytes:
             return
         directory, session = self._directory(), session_name(history.harness, history.session_id)

@@ -63,7 +63,7 @@ from agent_memory.store.run_json import (
     parse_report,
     plan_document,
     render_report,
-    render_report_document,
+    reported,
 )
 from agent_memory.text.instants import DAY_MS, ms_in_name
 from agent_memory.text.json_codec import Documents
@@ -146,8 +146,9 @@ class RunLog:
             self._part(run_id, _SECTIONS).write(Footprint(sections=(*known, *more)))
 
     @as_result
-    def put_report(self, run: LoggedRun, error: Error | None = None) -> None:
-        write_text(self._root, f"{RUNS}/{run.run_id}/{REPORT}", render_report_document(run, error))
+    def put_report(self, run: LoggedRun, error: Error | None = None, more: Mapping[str, object] | None = None) -> None:
+        """Writes the report of a run. `error` is why it paused or failed; `more` has the machine's own keys."""
+        write_text(self._root, f"{RUNS}/{run.run_id}/{REPORT}", render_report(run, error, more))
 
     @as_result
     def undone(self) -> frozenset[str]:
@@ -271,6 +272,7 @@ class RunRecords(Generic[C, D]):
         codec: Documents[Sequence[D]],
     ) -> None:
         self._root = real_root(root)
+        self._log = RunLog(root)
         self._clock = clock
         self._checkpoint_name, self._checkpoint_codec = checkpoint
         self._deferred = self._file(f"{RUNS}/{deferred}", codec)
@@ -356,7 +358,6 @@ class RunRecords(Generic[C, D]):
 class ConsolidateRecords(RunRecords[Run, Change]):
     def __init__(self, root: Path, clock: Clock) -> None:
         super().__init__(root, clock, (CHECKPOINT_FILE, CHECKPOINT), "deferred.json", CHANGES)
-        self._log = RunLog(root)
 
     @as_result
     def checkpoint(self, state: str, run: Run) -> None:
@@ -380,8 +381,9 @@ class ConsolidateRecords(RunRecords[Run, Change]):
             files = self._log.footprint(run.id).map(lambda footprint: footprint.files).value_or(())
             actions = logged_changes(note_changes(fold_files(files).files))
             earlier = tuple(each for each in actions if done.isdisjoint(each.all_ids))
-        text = render_report(run, self._clock.now_ms(), error, earlier)
-        write_text(self._root, f"{RUNS}/{run.id}/{REPORT}", text)
+        logged, more = reported(run, self._clock.now_ms(), error)
+        logged = evolve(logged, actions=(*earlier, *logged.actions))
+        unwrap(self._log.put_report(logged, error or run.paused, more))
         if error is None:
             remove_file(self._root, f"{RUNS}/{run.id}/{CHECKPOINT_FILE}")
 
@@ -402,8 +404,7 @@ class DefragRecords(RunRecords[DefragRun, Deferred]):
         is_half_way, error = error is not None, error or run.trouble
         failed = error is not None
         if run.is_worth_a_report(failed=failed):
-            text = render_report_document(run.logged(self._clock.now_ms(), failed=failed), error)
-            write_text(self._root, f"{RUNS}/{run.id}/{REPORT}", text)
+            unwrap(self._log.put_report(run.logged(self._clock.now_ms(), failed=failed), error))
         directory = f"{self._root}/{RUNS}/{run.id}"
         if is_half_way or not is_directory(directory):
             return
@@ -435,8 +436,8 @@ def _slug(key: str) -> str:
 
 
 @as_result
-def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS) -> int:
-    """Removes the runs that are neither among the newest `keep_runs` nor younger than `keep_days`; returns their number. A
+def prune_run_files(root: Path, clock: Clock) -> int:
+    """Removes the runs that are neither among the newest `KEEP_RUNS` nor younger than `KEEP_DAYS`; returns their number. A
     run at work or interrupted stays. The caller holds the run lock. After an error the rest is left for the next time."""
     runs = directory_in(real_root(root), RUNS)
     undoing = unwrap(RunLog(root).undoing())
@@ -444,8 +445,8 @@ def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, kee
     newest_first = sorted(filter(_RUN_ID.fullmatch, subdirectories(runs)), reverse=True)
     old = [
         name
-        for name in newest_first[max(keep_runs, 1) :]
-        if (ms_in_name(name) or 0) < clock.now_ms() - keep_days * DAY_MS
+        for name in newest_first[KEEP_RUNS:]
+        if (ms_in_name(name) or 0) < clock.now_ms() - KEEP_DAYS * DAY_MS
         and not (name in at_work or _is_unfinished(f"{runs}/{name}"))
     ]
     gone = f"{runs}/pruned"  # half a footprint must not pass for the whole

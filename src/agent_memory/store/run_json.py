@@ -14,7 +14,7 @@ from agent_memory.note.note import TierList
 from agent_memory.rules.change import Change
 from agent_memory.rules.plan import Action, Deferred, DefragProposal, Plan
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
-from agent_memory.rules.run_log import LoggedAction, LoggedRun, logged_actions
+from agent_memory.rules.run_log import LoggedRun, logged_actions
 from agent_memory.session.queue import Outcome, Retrieval, session_id_of
 from agent_memory.text.instants import iso_of
 from agent_memory.text.json_codec import Converter, Documents, Format, InvalidValue, load_bytes, written
@@ -130,7 +130,7 @@ RESULTS = ("completed", "paused", "failed")
 _NOT_REPORTED = ("undoneBy", "problems", "kept")
 
 
-def render_report_document(run: LoggedRun, error: Error | None = None, more: Mapping[str, object] | None = None) -> str:
+def render_report(run: LoggedRun, error: Error | None = None, more: Mapping[str, object] | None = None) -> str:
     """Returns a report, version 1. `error` is why the run paused or failed; `more` has the machine's own keys."""
     told = {key: each for key, each in written(run).items() if key not in (*_NOT_REPORTED, "sessions")}
     why = None if error is None else {"code": error.code, "message": str(error)}
@@ -158,9 +158,9 @@ parse_report = Documents[LoggedRun](written, _reported, load=load_bytes).parse
 """Returns the run of a report; unknown or absent keys are fine. Whether it was undone is known only to the log."""
 
 
-def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions: Sequence[LoggedAction] = ()) -> str:
-    """Returns the report of a consolidate run: sessions with their outcomes, before and after hashes. `more_actions`
-    are those from before the run was interrupted."""
+def reported(run: Run, ended_at_ms: int, error: Error | None) -> tuple[LoggedRun, Mapping[str, object]]:
+    """Returns what a report tells of a consolidate run, and its further keys: sessions with their outcomes, before and
+    after hashes."""
     receipts = [each.receipt for each in run.settled if each.receipt is not None]
     applied = (*run.taken_up, *(applied for receipt in receipts for applied in receipt.applied))
     logged = LoggedRun(
@@ -170,28 +170,22 @@ def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions:
         ended_at_ms=ended_at_ms,
         result="failed" if error else "paused" if run.paused else "completed",
         summary=run.sentence,
-        actions=(*more_actions, *logged_actions(applied)),
+        actions=logged_actions(applied),
         dropped=tuple(dropped for each in run.settled for dropped in each.outcome.dropped),
         warnings=run.warnings,
     )
-    return render_report_document(
-        logged,
-        error or run.paused,
+    sessions = [
         {
-            "waiting": run.waiting,
-            "quarantined": [{"name": each.name, "reason": each.reason} for each in run.quarantined],
-            "sessions": [
-                {
-                    "inbox": list(each.pending.names),
-                    "harness": each.pending.entry.harness.value,
-                    "session": session_id_of(each.pending.entry),
-                    "outcome": outcome_document(each.outcome),
-                    "applied": [] if each.receipt is None else _OURS.written(each.receipt.applied),
-                }
-                for each in run.settled
-            ],
-        },
-    )
+            "inbox": list(each.pending.names),
+            "harness": each.pending.entry.harness.value,
+            "session": session_id_of(each.pending.entry),
+            "outcome": outcome_document(each.outcome),
+            "applied": [] if each.receipt is None else _OURS.written(each.receipt.applied),
+        }
+        for each in run.settled
+    ]
+    quarantined = [{"name": each.name, "reason": each.reason} for each in run.quarantined]
+    return logged, {"waiting": run.waiting, "quarantined": quarantined, "sessions": sessions}
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
