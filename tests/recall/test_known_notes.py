@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from agent_memory.note.terms import QueryWord
 from agent_memory.recall.hits import Matches, Mode, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.recall.note_index import NoteIndex
+from agent_memory.rules.change import Change
 from agent_memory.rules.drafts import NoteDraft
 from agent_memory.rules.similarity import Subject
 from agent_memory.store.store_files import Store
@@ -33,25 +33,19 @@ AGAIN = Subject(
 BROKEN: Error = StoreIo("topics", "list", "EIO", "broken")
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of thirty notes, to be copied."""
-    root = tmp_path_factory.mktemp("home") / "memories"
-    store = Store(root, Locks(root, {"HOME": str(root.parent)}))
-    for number in range(30):
-        put(
-            store,
-            f"Matter {number}",
-            f"The queue of shop{number} has a file for order{number}, and is drained at night.",
-            scope=REPO,
-        )
-    return root
-
-
 @pytest.fixture
-def store(root: Path, made: Path) -> Store:
-    shutil.copytree(made, root)
-    return Store(root, Locks(root))
+def store(root: Path) -> Store:
+    """Thirty notes: a word that only one of many has is worth more."""
+    store = Store(root, Locks(root))
+    notes = [
+        MemoryEntry(
+            Meta(f"id__matt{number:02d}".replace("0", "z"), f"Matter {number}", 1, 1, scope=REPO),
+            f"The queue of shop{number} has a file for order{number}, and is drained at night.",
+        )
+        for number in range(30)
+    ]
+    store.apply([Change.of(each) for each in notes]).unwrap()
+    return store
 
 
 class SilentIndex(NoteIndex):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -18,8 +17,8 @@ from faults import failing_on
 SHELF = Prepared(
     (Passage("id__a1b2c3", "lessons", "### One\n\nWhole.", "- One"),), 2_000, {"mine": {"lessons": 100}}, 5_000
 )
-RESTED_NS = time.time_ns() + 86_400_000_000_000
-"""Long after the notes were written, however long the run of all tests takes."""
+RESTED_NS = 1 << 62
+"""Long after the notes were written."""
 
 
 def note(root: Path, name: str = "a -- id__a1b2c3.md", text: str = "One") -> Path:
@@ -68,7 +67,6 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 # -- what cannot be read -----------------------------------------------------------------------------------------------
 
 
-LATER_NS_PREPARED = 1 << 62
 DRAFT = NoteDraft("Deploys run from main only; never from a branch.", title="Deploys")
 
 
@@ -84,9 +82,9 @@ def test_a_note_that_cannot_be_read_just_now_is_there_the_next_time_p6(root: Pat
             partial = prepare(memory).unwrap()
         assert name != "open" or not partial.passages
         fingerprint = fingerprint_of(str(root), "global", (), "1")
-        keep_cached(str(root), fingerprint, partial, LATER_NS_PREPARED)
+        keep_cached(str(root), fingerprint, partial, RESTED_NS)
         assert (read_cached(str(root), fingerprint, 1) is None) == (len(partial.passages) < len(whole.passages))
-    keep_cached(str(root), fingerprint, whole, LATER_NS_PREPARED)
+    keep_cached(str(root), fingerprint, whole, RESTED_NS)
     assert read_cached(str(root), fingerprint, 1) is not None
 
 
@@ -96,8 +94,8 @@ def test_nothing_is_kept_that_was_made_where_a_config_could_not_be_looked_at_p6(
     config = root / "config.json"
     with failing_on("config.json", "stat"):
         fingerprint = fingerprint_of(str(root), "global", (str(config),), "1")
-    keep_cached(str(root), fingerprint, prepare(memory).unwrap(), LATER_NS_PREPARED)
+    keep_cached(str(root), fingerprint, prepare(memory).unwrap(), RESTED_NS)
     assert read_cached(str(root), fingerprint, 1) is None
     absent = fingerprint_of(str(root), "global", (str(config),), "1")
-    keep_cached(str(root), absent, prepare(memory).unwrap(), LATER_NS_PREPARED)
+    keep_cached(str(root), absent, prepare(memory).unwrap(), RESTED_NS)
     assert read_cached(str(root), absent, 1) is not None
