@@ -231,7 +231,7 @@ class _Facts:
     def has(self, commit: str) -> bool:
         return bool(self.objects.get(f"{commit}^{{commit}}"))
 
-    def at(self, commit: str, path: str) -> str:
+    def at(self, commit: "str | int", path: str) -> str:
         return self.objects.get(f"{commit}:{path}", "")
 
     def read(self, objects: "Iterable[tuple[str, str]]") -> None:
@@ -376,63 +376,57 @@ def look_at(
     try:
         facts.recall()
         facts.look_up(f"{each.commit}^{{commit}}" for each in notes if each.commit)
-        for each in notes:
-            if not facts.has(each.commit):
-                each.commit = ""
-        names = _from_the_top(notes, facts)
-        words = [
-            tuple(name for name in some if each.commit and ":" in name) for each, some in zip(notes, names, strict=True)
-        ]
-        paths = (tuple(name for name in some if ":" not in name) for some in names)
-        notes = [Named(some, each.commit, each.since_ms) for some, each in zip(paths, notes, strict=True)]
-        asked = [(each.commit, word) for each, some in zip(notes, words, strict=True) if each.commit for word in some]
-        pairs = [(each.commit, name) for each in notes for name in each.names]
-        pairs += [(commit, file) for commit, word in asked for file in _files_of(word)]
+        pairs = _from_the_top(notes, facts)
+        asked = list(dict.fromkeys(pair for some in pairs for pair in some))
+        paths = [pair for pair in asked if ":" not in pair[1]]
+        words = [(commit, name) for commit, name in asked if isinstance(commit, str) and ":" in name]
+        files = [*paths, *((commit, file) for commit, word in words for file in _files_of(word))]
         facts.look_up(
-            (*(f"{facts.head}:{name}" for _, name in pairs), *(f"{commit}:{name}" for commit, name in pairs if commit))
+            (
+                *(f"{facts.head}:{file}" for _, file in files),
+                *(f"{at}:{file}" for at, file in files if isinstance(at, str)),
+            )
         )
-        _trace(facts, {(each.commit or each.since_ms, name) for each in notes for name in each.names})
-        gone = _gone_words(facts, asked)
-        found = ([_state(facts, each, name) for name in each.names] for each in notes)
-        more = ([gone.get((each.commit, word)) for word in some] for each, some in zip(notes, words, strict=True))
-        states = tuple(
-            tuple(state for state in (*states, *lost) if state is not None)
-            for states, lost in zip(found, more, strict=True)
-        )
+        _trace(facts, paths)
+        found = _gone_words(facts, words)
+        for pair in paths:
+            if (state := _state(facts, *pair)) is not None:
+                found[pair] = state
         facts.keep()
-        return states
+        return tuple(tuple(found[pair] for pair in some if pair in found) for some in pairs)
     except _Silent:
         return tuple(tuple(Grounding(name, UNKNOWN) for name in each.names if ":" not in name) for each in notes)
 
 
-def _from_the_top(notes: "Sequence[Named]", facts: _Facts) -> "list[list[str]]":
+def _from_the_top(notes: "Sequence[Named]", facts: _Facts) -> "list[list[Pair]]":
     """Returns the names of each note as paths from the top of the work tree. A session in a directory below names files from
     there, or from one above: the deepest that was there at the note's commit is meant. What cannot be told is left out."""
     tops = facts.top, facts.common.removesuffix("/.git")
     above = [_above(each.cwd, tops) for each in notes]
-    pairs = [(note.commit, each) for note, (_, some) in zip(notes, above, strict=True) if note.commit for each in some]
-    facts.look_up(f"{commit}:{each}" for commit, each in pairs)
+    commits = [each.commit if facts.has(each.commit) else "" for each in notes]
+    dirs = [(at, each) for at, (_, some) in zip(commits, above, strict=True) if at for each in some]
+    facts.look_up(f"{commit}:{each}" for commit, each in dirs)
     begins = [
-        [f"{each}/" for each in some if facts.at(note.commit, each).endswith("tree")]
-        for note, (_, some) in zip(notes, above, strict=True)
+        [f"{each}/" for each in some if facts.at(at, each).endswith("tree")]
+        for at, (_, some) in zip(commits, above, strict=True)
     ]
-    files = [[name.partition(":")[0] for name in each.names] for each in notes]
     facts.look_up(
-        f"{note.commit}:{begin}{file}"
-        for note, some, named in zip(notes, begins, files, strict=True)
+        f"{at}:{begin}{file}"
+        for at, note, some in zip(commits, notes, begins, strict=True)
         for begin in (*some, *("",)[: len(some)])
-        for file in named
-        if file
+        for name in note.names
+        if (file := name.partition(":")[0])
     )
-    found: list[list[str]] = []
-    for note, (is_sure, dirs), some, named in zip(notes, above, begins, files, strict=True):
-        names: list[str] = []
-        for name, file in zip(note.names, named, strict=True):
-            had = [each for each in (*some, "") if file and facts.at(note.commit, f"{each}{file}")] if some else []
+    found: list[list[Pair]] = []
+    for at, note, (is_sure, some_dirs), some in zip(commits, notes, above, begins, strict=True):
+        pairs: list[Pair] = []
+        for name in note.names:
+            file = name.partition(":")[0]
+            had = [each for each in (*some, "") if file and facts.at(at, f"{each}{file}")] if some else []
             is_clear = len(had) < 2 or is_sure if file else not some
-            if is_clear and (note.commit or not (is_sure and dirs)):
-                names.append(f"{had[0] if had else ''}{name}")
-        found.append(names)
+            if is_clear and (at or not (is_sure and some_dirs)):
+                pairs.append((at or note.since_ms, f"{had[0] if had else ''}{name}"))
+        found.append(pairs)
     return found
 
 
@@ -500,8 +494,8 @@ def _follow(
             return
 
 
-def _state(facts: _Facts, note: Named, name: str) -> "Grounding | None":
-    before, now = facts.at(note.commit, name), facts.at(facts.head, name)
+def _state(facts: _Facts, since: "str | int", name: str) -> "Grounding | None":
+    before, now = facts.at(since, name), facts.at(facts.head, name)
     if now:
         if not before:
             return Grounding(name, UNKNOWN)
@@ -511,7 +505,7 @@ def _state(facts: _Facts, note: Named, name: str) -> "Grounding | None":
     if not facts.is_absent(name):
         return unknown
     removal = facts.removals.get(name)
-    if removal is None or not _is_since(facts, removal, note):
+    if removal is None or not _is_since(facts, removal, since):
         return unknown
     new = name
     for _ in range(_MOST_MOVES):
@@ -527,13 +521,13 @@ def _state(facts: _Facts, note: Named, name: str) -> "Grounding | None":
     return unknown
 
 
-def _gone_words(facts: _Facts, asked: "Sequence[tuple[str, str]]") -> dict[tuple[str, str], Grounding]:
+def _gone_words(facts: _Facts, asked: "Sequence[tuple[str, str]]") -> dict[Pair, Grounding]:
     """Returns the words that stood in a file at a note's commit and were removed since, by commit and name, as far as there is
     time. What stood there is the exact word, in a manifest as one of its own; there, `Lamp_oil` still stands for `lamp-oil`."""
     from contextlib import suppress
     from functools import partial
 
-    gone: dict[tuple[str, str], Grounding] = {}
+    gone: dict[Pair, Grounding] = {}
     asked = [
         (at, name)
         for at, name in asked
@@ -604,13 +598,13 @@ def place_with(scope: str, environ: "Mapping[str, str]", root: str) -> Repositor
     return Repository()
 
 
-def _is_since(facts: _Facts, removal: tuple[str, int], note: Named) -> bool:
+def _is_since(facts: _Facts, removal: tuple[str, int], since: "str | int") -> bool:
     """Returns whether the note is older than the removal, by history; by the clock if its commit is unknown."""
     commit, at_s = removal
-    if not note.commit:
-        return at_s * 1000 >= note.since_ms
+    if isinstance(since, int):
+        return at_s * 1000 >= since
     try:
-        return facts.is_later(commit, note.commit)
+        return facts.is_later(commit, since)
     except _Silent:
         return False
 
