@@ -461,8 +461,3 @@ class TestClients:
         (line,) = messages(memory)
         assert line.startswith("remember: Auth|- By: MCP client evil Thread-Id: x [redacted:")
         assert len(line) < 150
-
-    def test_many_clients_keep_no_memory_busy(self, tools: Tools) -> None:
-        for number in range(40):
-            Tools(tools.server, wire.Implementation(name=f"c{number}", version="1"))("get_state", key="k")
-        assert len(tools.server._callers) == 32

@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, evolve, field
+from attrs import Factory, define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.app import late
@@ -105,7 +105,8 @@ class Memory:
     cwd: str
     effective: Effective
     warn: Warn
-    _caller: Caller | None = None
+    caller: Caller = field(default=Factory(lambda memory: caller_of(memory.environ), takes_self=True))
+    """The caller: the one that was named, else the one that the variables of the environment tell."""
     clock: SystemClock = field(factory=SystemClock, init=False)
 
     def called_by(self, caller: Caller) -> Memory:
@@ -121,11 +122,6 @@ class Memory:
     @property
     def config(self) -> Config:
         return self.effective.config
-
-    @property
-    def caller(self) -> Caller:
-        """Returns the caller: the one that was named, else the one that the variables of the environment tell."""
-        return self._caller or caller_of(self.environ)
 
     def new_run_id(self, now_ms: int) -> str:
         """Returns an id for a run that begins now; ids sort as the runs began."""

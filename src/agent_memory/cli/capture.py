@@ -14,17 +14,7 @@ from returns.result import Success
 from agent_memory.app import Memory
 from agent_memory.capture.hook import run_hook
 from agent_memory.capture.inbox_files import put_snapshot
-from agent_memory.cli.console import (
-    Console,
-    add_choice,
-    add_flag,
-    add_harnesses,
-    add_number,
-    add_since,
-    set_command,
-    tags_of,
-    text_of,
-)
+from agent_memory.cli.console import Console, Options, tags_of, text_of
 from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import fields_of, iso_or_none
 from agent_memory.errors import (
@@ -60,25 +50,25 @@ from agent_memory.text.plain_text import clean_text, counted, one_line
 # -- capture ----------------------------------------------------------------------------------------------------------
 
 
-def configure_capture(parser: argparse.ArgumentParser) -> None:
-    note = parser.add_argument_group("a note")
-    note.add_argument("--title", help="the title, on one line")
-    note.add_argument("--body", help="the note itself; `-` reads it from standard input")
-    note.add_argument("--tags", type=tags_of, help="separated by commas or spaces")
-    add_choice(note, "--kind", Kind, "the kind of note")
-    session = parser.add_argument_group("a session")
-    add_choice(session, "--harness", Harness, "the harness it ran in")
-    session.add_argument("--thread-id", "--session", dest="session", metavar="ID", help="its id in the harness")
-    session.add_argument("--transcript", metavar="PATH", help="its transcript file")
-    add_flag(session, "--hook", "read a hook's payload from standard input; always exits 0")
-    parser.add_argument("--file", metavar="PATH", help="a text file; a redacted copy is kept")
+def configure_capture(options: Options) -> None:
+    note = options.group("a note")
+    note.add("--title", help="the title, on one line")
+    note.add("--body", help="the note itself; `-` reads it from standard input")
+    note.add("--tags", type=tags_of, help="separated by commas or spaces")
+    note.choice("--kind", Kind, "the kind of note")
+    session = options.group("a session")
+    session.choice("--harness", Harness, "the harness it ran in")
+    session.add("--thread-id", "--session", dest="session", metavar="ID", help="its id in the harness")
+    session.add("--transcript", metavar="PATH", help="its transcript file")
+    session.flag("--hook", "read a hook's payload from standard input; always exits 0")
+    options.add("--file", metavar="PATH", help="a text file; a redacted copy is kept")
     epilog = (
         "Examples:\n"
         '  memory capture --title "Deploys" --body "They run from main only" --tags deploy,ci\n'
         "  memory capture --harness amp --thread-id T-1234\n"
         "  memory capture --harness claude-code --hook < payload.json"
     )
-    set_command(parser, _capture, epilog)
+    options.runs(_capture, epilog)
 
 
 def _capture(arguments: argparse.Namespace, console: Console) -> None:
@@ -215,24 +205,24 @@ _WORDS: dict[Sight, str] = {
 }
 
 
-def configure_backfill(parser: argparse.ArgumentParser) -> None:
-    add_harnesses(parser, "only sessions of these harnesses", tuple(Harness))
-    add_since(parser, "only sessions changed since: 30d, 12h, 2026-02-13")
-    add_number(parser, "--limit", "put at most N sessions into the inbox, the oldest first", least=1)
+def configure_backfill(options: Options) -> None:
+    options.harnesses("only sessions of these harnesses", tuple(Harness))
+    options.since("only sessions changed since: 30d, 12h, 2026-02-13")
+    options.number("--limit", "put at most N sessions into the inbox, the oldest first", least=1)
     threshold = "also write the handoff of sessions that have been quiet for this long"
-    add_number(parser, "--threshold", threshold, "MINUTES", least=0, read=float)
+    options.number("--threshold", threshold, "MINUTES", least=0, read=float)
     directory = (
         "also look in this directory, now whatever its files are called, and from now on (`capture.transcriptRoots`)"
     )
-    parser.add_argument("--transcripts-dir", metavar="PATH", help=directory)
-    add_flag(parser, "--dry-run", "only show what was found and what it would cost")
+    options.add("--transcripts-dir", metavar="PATH", help=directory)
+    options.flag("--dry-run", "only show what was found and what it would cost")
     epilog = (
         "Looks for past sessions where each harness keeps them and puts those with something new into the inbox, "
         "oldest first. `memory consolidate` learns from them after what was captured meanwhile, over as many days as "
         "llm.maxCallsPerDay allows. You can run it again at any time: it leaves out sessions that are done, waiting, "
         "forgotten, copies, automated, of sub-agents, or memory's own."
     )
-    set_command(parser, _backfill, epilog, "memory backfill claude-code --since 30d --dry-run")
+    options.runs(_backfill, epilog, "memory backfill claude-code --since 30d --dry-run")
 
 
 def _backfill(arguments: argparse.Namespace, console: Console) -> None:
@@ -303,9 +293,9 @@ _DEFAULT = Rest()
 _LINE_CHARS = 1_000
 
 
-def configure_watch(parser: argparse.ArgumentParser) -> None:
-    add_harnesses(parser, "only sessions of these harnesses", tuple(Harness))
-    add_flag(parser, "--wait-for-transcripts", "wait if no harness has kept a session here yet")
+def configure_watch(options: Options) -> None:
+    options.harnesses("only sessions of these harnesses", tuple(Harness))
+    options.flag("--wait-for-transcripts", "wait if no harness has kept a session here yet")
     for option, default_ms, meaning in (
         ("--debounce", _DEFAULT.debounce_ms, "how long a transcript must stay unchanged to be captured"),
         (
@@ -315,13 +305,13 @@ def configure_watch(parser: argparse.ArgumentParser) -> None:
         ),
     ):
         meaning, default = f"{meaning} (default: %(default)g)", default_ms / 1000
-        add_number(parser, option, meaning, "SECONDS", least=0, most=86_400, default=default, read=float)
+        options.number(option, meaning, "SECONDS", least=0, most=86_400, default=default, read=float)
     epilog = (
         "Stays in the foreground, for harnesses without hooks. When a transcript has changed and then stays unchanged, "
         "its session goes into the inbox; later a handoff is written, without a call of the agent command. Each is "
         "reported on one line. It looks every two seconds; Ctrl-C ends it. Use `memory backfill` for older sessions."
     )
-    set_command(parser, _watch, epilog, "memory watch codex --wait-for-transcripts")
+    options.runs(_watch, epilog, "memory watch codex --wait-for-transcripts")
 
 
 def _watch(arguments: argparse.Namespace, console: Console) -> None:

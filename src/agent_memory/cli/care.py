@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_memory.care.checks import DoctorReport, Severity
 from agent_memory.care.statistics import LARGEST_DAYS, Statistics
-from agent_memory.cli.console import (
-    BOLD,
-    RED,
-    Console,
-    add_flag,
-    add_number,
-    broken_lines,
-    set_command,
-    styled,
-    terminal_columns,
-)
+from agent_memory.cli.console import BOLD, RED, Console, Options, broken_lines, styled, terminal_columns
 from agent_memory.cli.dialogue import first_of, open_here, short_age, time_until
 from agent_memory.documents import fields_of, health_document, statistics_document, use_document
 from agent_memory.results import unwrap
@@ -38,17 +28,17 @@ MOST_SHOWN = 10
 # -- doctor -----------------------------------------------------------------------------------------------------------
 
 
-def configure_doctor(parser: argparse.ArgumentParser) -> None:
-    acts = parser.add_mutually_exclusive_group()
-    add_flag(acts, "--fix", "repair what is safe to repair, and say what was done")
-    add_flag(acts, "--secrets", "only look for secrets, also in the git history")
+def configure_doctor(options: Options) -> None:
+    acts = options.one_of()
+    acts.flag("--fix", "repair what is safe to repair, and say what was done")
+    acts.flag("--secrets", "only look for secrets, also in the git history")
     epilog = (
         "Checks every note, link, tier and target, the inbox, the runs, git and the files. Changes nothing without "
         "--fix, and --fix never deletes knowledge. Exit code 1 if there are problems (with --fix: if some remain); "
         "remarks do not count. --secrets reads every file of the store and every version in git, and shows where a "
         "secret is and of which kind, but not the secret; exit code 1 if there is one."
     )
-    set_command(parser, _doctor, epilog, "memory doctor --fix")
+    options.runs(_doctor, epilog, "memory doctor --fix")
 
 
 def _doctor(arguments: argparse.Namespace, console: Console) -> int:
@@ -130,12 +120,12 @@ def _secret_lines(search: SecretSearch) -> Iterator[str]:
 # -- status -----------------------------------------------------------------------------------------------------------
 
 
-def configure_status(parser: argparse.ArgumentParser) -> None:
+def configure_status(options: Options) -> None:
     epilog = (
         "The first line says whether all is well. Exit code 1 if something needs attention, so you can use it in a "
         "prompt or a monitor."
     )
-    set_command(parser, _status, epilog, "memory status --json")
+    options.runs(_status, epilog, "memory status --json")
 
 
 def _status(arguments: argparse.Namespace, console: Console) -> int:
@@ -239,17 +229,17 @@ _MOST_NAMES = 8
 _LABEL_CHARS = 200
 
 
-def configure_stats(parser: argparse.ArgumentParser) -> None:
+def configure_stats(options: Options) -> None:
     meaning = f"count the last N days, including today (default {DEFAULT_DAYS})"
-    add_number(parser, "--days", meaning, least=1, most=LARGEST_DAYS, default=DEFAULT_DAYS)
-    add_flag(parser, "--use", "show what came of each note that sessions were told, judged by their transcripts")
+    options.number("--days", meaning, least=1, most=LARGEST_DAYS, default=DEFAULT_DAYS)
+    options.flag("--use", "show what came of each note that sessions were told, judged by their transcripts")
     epilog = (
         "Days are in UTC. Deliveries and runs are those of this machine. Spending is kept for 90 days, deliveries as "
         "long as there is room. In a pipe, tabs separate what is counted, the number, and of what; --json has every name "
         "and day. --use counts a use only where the agent, after it was told, was the first in the session to write a path, "
         "command or identifier of the note: that shows no cause, and misses notes that name none."
     )
-    set_command(parser, _stats, epilog, "memory stats --use --days 30")
+    options.runs(_stats, epilog, "memory stats --use --days 30")
 
 
 def _stats(arguments: argparse.Namespace, console: Console) -> None:

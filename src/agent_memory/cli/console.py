@@ -240,7 +240,6 @@ def can_erase(stream: TextIO) -> bool:
 
 # -- arguments of commands: declared with argparse, and read as the values that they mean -----------------------------
 
-Options: TypeAlias = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage] - a parser, or a group of one
 Run: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
 """Carries out a command; its exit code, None for 0."""
 
@@ -248,85 +247,99 @@ MAX_STDIN_BYTES = 1 << 20
 ENTRY = "a note: id__a1b2c3, a1b2c3, or its file"
 _ID = r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z"
 
-# -- declared ---------------------------------------------------------------------------------------------------------
 
+class Options:
+    """Declares the arguments of a command, or those of one group of them."""
 
-def set_command(parser: argparse.ArgumentParser, run: Run, epilog: str = "", example: str = "") -> None:
-    """Tells the parser what its command does, and the part of its help after the options; `example` is a call that
-    makes sense as it is, if the epilog shows none."""
-    parser.set_defaults(command=run)
-    parser.epilog = "\n\n".join(filter(None, (epilog, example and f"Example:\n  {example}")))
+    def __init__(self, parser: argparse.ArgumentParser, group: argparse._ArgumentGroup | None = None) -> None:
+        self._parser = parser
+        self.prog = parser.prog
+        self.add = (group or parser).add_argument
 
+    def group(self, heading: str) -> Options:
+        return Options(self._parser, self._parser.add_argument_group(heading))
 
-def add_flag(options: Options, name: str, meaning: str) -> None:
-    options.add_argument(name, action="store_true", help=meaning)
+    def one_of(self) -> Options:
+        """Returns a group of which a call may have one argument only."""
+        return Options(self._parser, self._parser.add_mutually_exclusive_group())
 
+    def runs(self, run: Run, epilog: str = "", example: str = "", **defaults: object) -> None:
+        """Says what the command does, and the part of its help after the options; `example` is a call that makes sense
+        as it is, if the epilog shows none. `defaults` are arguments that nobody can give."""
+        self._parser.set_defaults(command=run, **defaults)
+        self._parser.epilog = "\n\n".join(filter(None, (epilog, example and f"Example:\n  {example}")))
 
-def add_number(
-    options: Options,
-    name: str,
-    meaning: str,
-    metavar: str = "N",
-    *,
-    least: int,
-    most: int | None = None,
-    default: float | None = None,
-    read: Callable[[str], float] = int,
-) -> None:
-    bounds = f"from {least}" if most is None else f"from {least} to {most:,}"
+    def flag(self, name: str, meaning: str) -> None:
+        self.add(name, action="store_true", help=meaning)
 
-    class Store(argparse.Action):
-        def __call__(self, parser: object, namespace: argparse.Namespace, values: Any, option: object = None) -> None:
-            if not (least <= values and (most is None or values <= most)):
-                given = f"{values:g}" if isinstance(values, float) else values
-                raise UsageInvalid(f"{name} is {given}, expected a number {bounds}")
-            setattr(namespace, self.dest, values)
+    def number(
+        self,
+        name: str,
+        meaning: str,
+        metavar: str = "N",
+        *,
+        least: int,
+        most: int | None = None,
+        default: float | None = None,
+        read: Callable[[str], float] = int,
+    ) -> None:
+        bounds = f"from {least}" if most is None else f"from {least} to {most:,}"
 
-    options.add_argument(name, action=Store, type=read, metavar=metavar, default=default, help=meaning)
+        class Store(argparse.Action):
+            def __call__(self, _: object, namespace: argparse.Namespace, values: Any, option: object = None) -> None:
+                if not (least <= values and (most is None or values <= most)):
+                    given = f"{values:g}" if isinstance(values, float) else values
+                    raise UsageInvalid(f"{name} is {given}, expected a number {bounds}")
+                setattr(namespace, self.dest, values)
 
+        self.add(name, action=Store, type=read, metavar=metavar, default=default, help=meaning)
 
-def add_id(options: Options, meaning: str = ENTRY, *, optional: bool = False) -> None:
-    """The argument ID: an id, with or without its `id__`, or a file of the store."""
-    options.add_argument("id", metavar="ID", nargs="?" if optional else None, type=entry_id, help=meaning)
+    def id(self, meaning: str = ENTRY, *, optional: bool = False) -> None:
+        """The argument ID: an id, with or without its `id__`, or a file of the store."""
+        self.add("id", metavar="ID", nargs="?" if optional else None, type=entry_id, help=meaning)
 
+    def ids(self) -> None:
+        self.add("ids", metavar="ID", nargs="+", type=entry_id, help=ENTRY)
 
-def add_ids(options: Options) -> None:
-    options.add_argument("ids", metavar="ID", nargs="+", type=entry_id, help=ENTRY)
+    def choice(self, name: str, words: type[StrEnum], meaning: str, default: StrEnum | None = None) -> None:
+        """An option that takes one of a few words and stores the member of `words`; its help lists them."""
+        known = [each.value for each in words]
+        self.add(
+            name,
+            type=lambda word: words(word) if word in known else word,  # argparse reports anything else
+            choices=known,
+            metavar=name.removeprefix("--").upper(),
+            default=default,
+            help=f"{meaning}: {', '.join(known)}",
+        )
 
+    def since(self, meaning: str, *words: str) -> None:
+        """The option --since: an instant, or one of these words."""
 
-def add_choice(options: Options, name: str, words: type[StrEnum], meaning: str, default: StrEnum | None = None) -> None:
-    """An option that takes one of a few words and stores the member of `words`; its help lists them."""
-    known = [each.value for each in words]
-    options.add_argument(
-        name,
-        type=lambda word: words(word) if word in known else word,  # argparse reports anything else
-        choices=known,
-        metavar=name.removeprefix("--").upper(),
-        default=default,
-        help=f"{meaning}: {', '.join(known)}",
-    )
+        def when(text: str) -> int | str:
+            return text if text in words else since_ms_of(text, _now_ms())
 
+        self.add("--since", metavar="WHEN", type=when, help=meaning)
 
-def add_since(options: Options, meaning: str, *words: str) -> None:
-    """The option --since: an instant, or one of these words."""
+    def moment(self, name: str, meaning: str, *, required: bool = False) -> None:
+        """An option for an instant (epoch ms), or for a commit by its id, abbreviated or not."""
 
-    def when(text: str) -> int | str:
-        return text if text in words else since_ms_of(text, _now_ms())
+        def moment(text: str) -> int | str:
+            return text if re.fullmatch(r"[0-9a-f]{7,40}", text) else since_ms_of(text, _now_ms(), name, "a commit, ")
 
-    options.add_argument("--since", metavar="WHEN", type=when, help=meaning)
+        self.add(name, metavar="WHEN", type=moment, help=meaning, required=required)
 
+    def expires(self, meaning: str) -> None:
+        self.add("--expires", metavar="WHEN", type=lambda text: expiry_of(text, _now_ms()), help=meaning)
 
-def add_moment(options: Options, name: str, meaning: str, *, required: bool = False) -> None:
-    """An option for an instant (epoch ms), or for a commit by its id, abbreviated or not."""
+    def harnesses(self, meaning: str, known: Sequence[str]) -> None:
+        def harness(word: str) -> str:
+            if word not in known:
+                hint = f"{closest(word, known)}Known harnesses: {', '.join(known)}."
+                raise UsageInvalid(f"There is no harness {word!r}", hint)
+            return known[known.index(word)]
 
-    def moment(text: str) -> int | str:
-        return text if re.fullmatch(r"[0-9a-f]{7,40}", text) else since_ms_of(text, _now_ms(), name, "a commit, ")
-
-    options.add_argument(name, metavar="WHEN", type=moment, help=meaning, required=required)
-
-
-def add_expires(options: Options, meaning: str) -> None:
-    options.add_argument("--expires", metavar="WHEN", type=lambda text: expiry_of(text, _now_ms()), help=meaning)
+        self.add("harness", metavar="HARNESS", nargs="*", type=harness, help=meaning)
 
 
 def closest(word: str, known: Iterable[str], form: str = "{}") -> str:
@@ -334,17 +347,6 @@ def closest(word: str, known: Iterable[str], form: str = "{}") -> str:
     import difflib
 
     return "".join(f"Did you mean {form.format(each)}? " for each in difflib.get_close_matches(word, list(known), n=1))
-
-
-def add_harnesses(parser: argparse.ArgumentParser, meaning: str, known: Sequence[str]) -> None:
-
-    def harness(word: str) -> str:
-        if word not in known:
-            hint = f"{closest(word, known)}Known harnesses: {', '.join(known)}."
-            raise UsageInvalid(f"There is no harness {word!r}", hint)
-        return known[known.index(word)]
-
-    parser.add_argument("harness", metavar="HARNESS", nargs="*", type=harness, help=meaning)
 
 
 # -- read -------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean, median
 from tempfile import TemporaryDirectory
 
-from agent_memory.cli.console import Console, add_flag, set_command, table_lines
+from agent_memory.cli.console import Console, Options, table_lines
 from agent_memory.cli.dialogue import first_of, is_agreed, open_here
 from agent_memory.documents import fields_of, rows_of
 from agent_memory.errors import UsageInvalid
@@ -22,17 +22,17 @@ _QUESTIONS, _MOST_QUESTIONS = 10, 100
 _TEXT_CHARS = 120
 
 
-def configure_eval(parser: argparse.ArgumentParser) -> None:
-    ways = parser.add_mutually_exclusive_group()
+def configure_eval(options: Options) -> None:
+    ways = options.one_of()
     directory = "replay the transcripts in this directory; the built-in extractor learns from them in a temporary store"
-    ways.add_argument("--transcripts-dir", metavar="PATH", help=directory)
-    add_flag(ways, "--hold-out", "compare the sessions that were told nothing (eval.holdOut) with the others")
+    ways.add("--transcripts-dir", metavar="PATH", help=directory)
+    ways.flag("--hold-out", "compare the sessions that were told nothing (eval.holdOut) with the others")
     asked = (
         "have your agent command write a question about each of the N newest sessions, answer it with notes and without, "
         f"and judge the answers (default {_QUESTIONS})"
     )
-    ways.add_argument("--ask", metavar="N", nargs="?", const=_QUESTIONS, type=_questions, help=asked)
-    add_flag(parser, "--yes", "ask without confirmation")
+    ways.add("--ask", metavar="N", nargs="?", const=_QUESTIONS, type=_questions, help=asked)
+    options.flag("--yes", "ask without confirmation")
     epilog = (
         "Goes through past sessions in their order and checks for each of your corrections whether a note from an earlier "
         "session said the same, and whether a hook would have told it before. Corrections are found by their wording, so "
@@ -41,7 +41,7 @@ def configure_eval(parser: argparse.ArgumentParser) -> None:
         "sees what a hook tells, and cannot look up more. Exit code 1 if the command failed before the end, or no reply could "
         "be used."
     )
-    set_command(parser, _eval, epilog, "memory eval --transcripts-dir ~/.claude/projects")
+    options.runs(_eval, epilog, "memory eval --transcripts-dir ~/.claude/projects")
 
 
 def _eval(arguments: argparse.Namespace, console: Console) -> int:

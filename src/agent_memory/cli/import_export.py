@@ -9,7 +9,7 @@ from typing import Any
 from attrs import evolve
 
 from agent_memory.caller import caller_of
-from agent_memory.cli.console import Console, add_flag, scope_of, set_command
+from agent_memory.cli.console import Console, Options, scope_of
 from agent_memory.cli.dialogue import first_of, is_agreed, open_here, warn_unreadable
 from agent_memory.cli.list_and_read import NO_MATCH, add_filters, filter_of
 from agent_memory.cli.runs import print_foreseen
@@ -25,28 +25,28 @@ from agent_memory.section.section_splice import rule_head
 from agent_memory.text.plain_text import counted, sentence
 
 
-def configure_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", metavar="SOURCE", nargs="?", choices=list(SOURCES), help=", ".join(SOURCES))
-    parser.add_argument(
+def configure_import(options: Options) -> None:
+    options.add("source", metavar="SOURCE", nargs="?", choices=list(SOURCES), help=", ".join(SOURCES))
+    options.add(
         "path", metavar="PATH", nargs="?", help="where it is, or a directory around it; default: where it usually is"
     )
-    add_flag(parser, "--find", "list the memories that are on this machine")
-    add_flag(parser, "--dry-run", "print the new notes as a diff and write nothing")
-    add_flag(parser, "--yes", "do not ask")
-    parser.add_argument("--scope", metavar="SCOPE", help="where all the notes belong: global, repo or a key")
-    add_flag(parser, "--mine", "you wrote or approved it, except what the source marks as an agent's")
+    options.flag("--find", "list the memories that are on this machine")
+    options.flag("--dry-run", "print the new notes as a diff and write nothing")
+    options.flag("--yes", "do not ask")
+    options.add("--scope", metavar="SCOPE", help="where all the notes belong: global, repo or a key")
+    options.flag("--mine", "you wrote or approved it, except what the source marks as an agent's")
     epilog = (
         "The source is only read. Each record becomes a note with its dates, a long one several, in its project; the notes "
         "are one run, which `memory undo` takes back. Importing again adds what is new and leaves alone what you changed. "
         "No session is told of an imported note before you approve it (`memory review --kind imported`), unless you "
         "say --mine. Only you can run this, not an agent."
     )
-    set_command(parser, _import, epilog, "memory import claude --dry-run")
+    options.runs(_import, epilog, "memory import claude --dry-run")
 
 
-def configure_bootstrap(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directory", metavar="DIRECTORY", nargs="?", help="the project; default: the one around here")
-    add_flag(parser, "--dry-run", "print the proposals as a diff and write nothing")
+def configure_bootstrap(options: Options) -> None:
+    options.add("directory", metavar="DIRECTORY", nargs="?", help="the project; default: the one around here")
+    options.flag("--dry-run", "print the proposals as a diff and write nothing")
     epilog = (
         "Reads README, manifests, decision records, rules, CI files and the last 1,000 commits, and proposes up to ten "
         "notes: what the project is, how it is built and checked, what its directories hold, which files change "
@@ -56,7 +56,7 @@ def configure_bootstrap(parser: argparse.ArgumentParser) -> None:
         "`memory undo` takes back. Running it again adds what is new and leaves alone what you changed or rejected. Only "
         "you can run this, not an agent."
     )
-    set_command(parser, _bootstrap, epilog, "memory bootstrap --dry-run")
+    options.runs(_bootstrap, epilog, "memory bootstrap --dry-run")
 
 
 def _bootstrap(arguments: argparse.Namespace, console: Console) -> None:
@@ -144,12 +144,12 @@ def _report(
 # -- export -----------------------------------------------------------------------------------------------------------
 
 
-def configure_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("format", metavar="FORMAT", choices=list(FORMATS), help=", ".join(FORMATS))
+def configure_export(options: Options) -> None:
+    options.add("format", metavar="FORMAT", choices=list(FORMATS), help=", ".join(FORMATS))
     output = "the directory or file to write; default: print it, for jsonl, cursor-rules and agents-md"
-    parser.add_argument("--output", metavar="PATH", help=output)
-    add_flag(parser, "--private", "private notes, too")
-    add_filters(parser)
+    options.add("--output", metavar="PATH", help=output)
+    options.flag("--private", "private notes, too")
+    add_filters(options)
     epilog = (
         "Secret notes never leave, and secrets are redacted. `memory import` takes markdown, jsonl and okf back with the "
         "same ids, text, tags, scopes and dates, with --mine also whose word they were, and pins. What agents read by themselves "
@@ -158,7 +158,7 @@ def configure_export(parser: argparse.ArgumentParser) -> None:
         "Another directory is brought up to date by exporting again; one that holds anything else is refused, and a rule "
         "file or AGENTS.md keeps its own text. Only you can run this, not an agent."
     )
-    set_command(parser, _export, epilog, "memory export markdown --output ~/notes --scope repo")
+    options.runs(_export, epilog, "memory export markdown --output ~/notes --scope repo")
 
 
 def _export(arguments: argparse.Namespace, console: Console) -> None:

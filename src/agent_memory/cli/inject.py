@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from agent_memory.app import Memory
-from agent_memory.cli.console import Console, add_choice, add_flag, add_number, set_command
+from agent_memory.cli.console import Console, Options
 from agent_memory.cli.dialogue import open_here
 from agent_memory.cli.inject_hook import run_inject_hook
 from agent_memory.documents import fields_of, injection_document, rows_of
@@ -21,23 +21,23 @@ from agent_memory.rules.change import PublishedTarget
 # -- inject -----------------------------------------------------------------------------------------------------------
 
 
-def configure_inject(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--query", metavar="TEXT", help="notes that fit this text, as for a prompt")
+def configure_inject(options: Options) -> None:
+    options.add("--query", metavar="TEXT", help="notes that fit this text, as for a prompt")
     profile = f"which sections to show, and how much of each: {', '.join(BUILT_IN)}, or one of `inject.profiles`"
-    parser.add_argument("--profile", metavar="NAME", help=profile)
+    options.add("--profile", metavar="NAME", help=profile)
     budget = "tokens of the whole text at most (default: inject.tokenBudget)"
-    add_number(parser, "--budget", budget, "TOKENS", least=0, most=50_000)
+    options.number("--budget", budget, "TOKENS", least=0, most=50_000)
     session = "leave out what this session was given before, and record this"
-    parser.add_argument("--session", metavar="ID", help=session)
-    add_choice(parser, "--harness", Harness, "the harness of the session or hook")
-    add_flag(parser, "--hook", "read a hook's payload from standard input and answer in the harness's own form")
+    options.add("--session", metavar="ID", help=session)
+    options.choice("--harness", Harness, "the harness of the session or hook")
+    options.flag("--hook", "read a hook's payload from standard input and answer in the harness's own form")
     epilog = (
         "Prints what an agent here should know: notes of this repository and global ones that you said or promoted, "
         "or that an agent concluded. Secret notes are never shown, private ones not inside a repository. A note is "
         "shown whole or as one line, never cut. Marks around the text keep memory from learning it again. With "
         "--hook it always exits with 0; `memory status` shows problems."
     )
-    set_command(parser, _inject, epilog, 'memory inject --query "zebra lock migration"')
+    options.runs(_inject, epilog, 'memory inject --query "zebra lock migration"')
 
 
 def _inject(arguments: argparse.Namespace, console: Console) -> None:
@@ -55,18 +55,15 @@ def _inject(arguments: argparse.Namespace, console: Console) -> None:
 # -- handoff ----------------------------------------------------------------------------------------------------------
 
 
-def _add_session(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--session", metavar="ID", help="the session (default: the newest of this repository or directory)"
-    )
-    add_choice(parser, "--harness", Harness, "the harness the session ran in")
+def _add_session(options: Options) -> None:
+    options.add("--session", metavar="ID", help="the session (default: the newest of this repository or directory)")
+    options.choice("--harness", Harness, "the harness the session ran in")
 
 
-def configure_handoff(parser: argparse.ArgumentParser) -> None:
-    _add_session(parser)
-    add_choice(parser, "--to", Harness, "word it for the harness that takes over")
-    parser.set_defaults(recovers=False)
-    add_flag(parser, "--no-store", "print it without keeping a note")
+def configure_handoff(options: Options) -> None:
+    _add_session(options)
+    options.choice("--to", Harness, "word it for the harness that takes over")
+    options.flag("--no-store", "print it without keeping a note")
     epilog = (
         "Shows what was asked, done, decided and left open, and the files touched, from the session's own transcript and "
         "without calling the agent command. For a session that was cut off in the last seven days it adds the last words. "
@@ -75,28 +72,27 @@ def configure_handoff(parser: argparse.ArgumentParser) -> None:
         "  memory handoff --to codex | codex exec -\n"
         "  memory handoff --session 5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d --no-store"
     )
-    set_command(parser, _handoff, epilog)
+    options.runs(_handoff, epilog, recovers=False)
 
 
-def configure_recover(parser: argparse.ArgumentParser) -> None:
-    _add_session(parser)
-    add_choice(parser, "--to", Harness, "word it for the harness that takes over")
-    parser.set_defaults(recovers=True, no_store=True)
+def configure_recover(options: Options) -> None:
+    _add_session(options)
+    options.choice("--to", Harness, "word it for the harness that takes over")
     epilog = (
         "Like `memory handoff`, with the last 50 messages of a session of the last seven days, and without keeping a "
         "note. It also finds sessions that no hook has reported, as after a crash, by their transcripts. What the "
         "harness put in by itself is left out. It ends with the harness's command to resume."
     )
-    set_command(parser, _handoff, epilog, "memory recover --to codex | codex exec -")
+    options.runs(_handoff, epilog, "memory recover --to codex | codex exec -", recovers=True, no_store=True)
 
 
-def configure_checkpoint(parser: argparse.ArgumentParser) -> None:
-    _add_session(parser)
+def configure_checkpoint(options: Options) -> None:
+    _add_session(options)
     epilog = (
         "Puts the session into the inbox, and keeps its handoff if there is anything to take up. Hooks do so by "
         "themselves at a session's end; `memory recover` takes it up again."
     )
-    set_command(parser, _checkpoint, epilog, "memory checkpoint")
+    options.runs(_checkpoint, epilog, "memory checkpoint")
 
 
 def _checkpoint(arguments: argparse.Namespace, console: Console) -> None:
@@ -171,17 +167,17 @@ _NO_TARGETS = (
 _COUNTS = ("hot", "warm", "cold", "demoted_hot", "demoted_warm")
 
 
-def configure_generate_agents_md(parser: argparse.ArgumentParser) -> None:
+def configure_generate_agents_md(options: Options) -> None:
     target = "write this file instead of the configured ones; may be repeated; `-` prints the section"
-    parser.add_argument("--target", action="append", metavar="PATH", help=target)
-    add_flag(parser, "--dry-run", "print a diff and write nothing")
+    options.add("--target", action="append", metavar="PATH", help=target)
+    options.flag("--dry-run", "print a diff and write nothing")
     epilog = (
         "Only the text between the two markers changes; a file without markers gets the section at its end. Hot "
         "notes are shown whole, warm ones as one line, the rest as a number. A file inside a repository shows that "
         "repository's notes but nothing private, and global notes only if git ignores the file. Exit code: 70 if a "
         "file was refused."
     )
-    set_command(parser, _generate_agents_md, epilog, "memory generate-agents-md --target -")
+    options.runs(_generate_agents_md, epilog, "memory generate-agents-md --target -")
 
 
 def _generate_agents_md(arguments: argparse.Namespace, console: Console) -> int:

@@ -6,18 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from agent_memory.app import Memory
-from agent_memory.cli.console import (
-    BOLD,
-    Console,
-    add_choice,
-    add_flag,
-    add_id,
-    add_moment,
-    add_number,
-    add_since,
-    set_command,
-    table_lines,
-)
+from agent_memory.cli.console import BOLD, Console, Options, table_lines
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.documents import entry_document, fields_of, json_of, rows_of
 from agent_memory.errors import UsageInvalid
@@ -33,21 +22,21 @@ from agent_memory.text.plain_text import counted, one_line, with_hidden_shown
 NO_MATCH = "No note matches. `memory list` shows all notes."
 
 
-def add_filters(parser: argparse.ArgumentParser) -> None:
+def add_filters(options: Options) -> None:
     """The options that say which notes are meant; `filter_of` reads them."""
-    add_choice(parser, "--status", Status, "its status")
-    add_choice(parser, "--kind", Kind, "its kind")
-    add_choice(parser, "--origin", Origin, "who said it; `external` waits for `memory promote`")
-    add_choice(parser, "--sensitivity", Sensitivity, "who may see it")
-    add_choice(parser, "--tier", Tier, "how close to agents it is")
-    parser.add_argument("--tag", help="only notes with this tag (`x` means topic__x)")
-    parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
-    parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
-    parser.add_argument("--agent", help="only notes of this agent: a harness, a model, or the name that a writer gave")
-    add_since(parser, "only notes changed since: 30d (m h d w y) or a date such as 2026-02-13")
-    parser.add_argument("--query", help="words that must all occur in title, description or tags")
-    add_flag(parser, "--open", "only notes with open check-boxes, which are shown, and tasks without check-boxes")
-    add_flag(parser, "--expired", "only expired notes, which wait for `memory defrag`")
+    options.choice("--status", Status, "its status")
+    options.choice("--kind", Kind, "its kind")
+    options.choice("--origin", Origin, "who said it; `external` waits for `memory promote`")
+    options.choice("--sensitivity", Sensitivity, "who may see it")
+    options.choice("--tier", Tier, "how close to agents it is")
+    options.add("--tag", help="only notes with this tag (`x` means topic__x)")
+    options.add("--scope", help="only notes of this scope: global, repo, or a repository's key")
+    options.add("--session", metavar="ID", help="only notes that come from this session")
+    options.add("--agent", help="only notes of this agent: a harness, a model, or the name that a writer gave")
+    options.since("only notes changed since: 30d (m h d w y) or a date such as 2026-02-13")
+    options.add("--query", help="words that must all occur in title, description or tags")
+    options.flag("--open", "only notes with open check-boxes, which are shown, and tasks without check-boxes")
+    options.flag("--expired", "only expired notes, which wait for `memory defrag`")
 
 
 def filter_of(arguments: argparse.Namespace, memory: Memory) -> ListFilter:
@@ -68,12 +57,12 @@ def filter_of(arguments: argparse.Namespace, memory: Memory) -> ListFilter:
     )
 
 
-def configure_list(parser: argparse.ArgumentParser) -> None:
-    add_filters(parser)
-    add_flag(parser, "--archived", "list the archive instead")
-    add_number(parser, "--limit", "show at most N notes", least=1)
-    add_number(parser, "--offset", "skip the first N", least=0, default=0)
-    set_command(parser, _list, example="memory list --kind decision --query 'lock migration'")
+def configure_list(options: Options) -> None:
+    add_filters(options)
+    options.flag("--archived", "list the archive instead")
+    options.number("--limit", "show at most N notes", least=1)
+    options.number("--offset", "skip the first N", least=0, default=0)
+    options.runs(_list, example="memory list --kind decision --query 'lock migration'")
 
 
 def _list(arguments: argparse.Namespace, console: Console) -> None:
@@ -152,11 +141,11 @@ def _table_lines(
 # -- read -------------------------------------------------------------------------------------------------------------
 
 
-def configure_read(parser: argparse.ArgumentParser) -> None:
-    add_id(parser)
-    add_flag(parser, "--archived", "the newest archived version instead of the live one")
-    add_flag(parser, "--secret", "show a note of sensitivity `secret`")
-    set_command(parser, _read, "", "memory read id__a1b2c3")
+def configure_read(options: Options) -> None:
+    options.id()
+    options.flag("--archived", "the newest archived version instead of the live one")
+    options.flag("--secret", "show a note of sensitivity `secret`")
+    options.runs(_read, "", "memory read id__a1b2c3")
 
 
 def _read(arguments: argparse.Namespace, console: Console) -> None:
@@ -177,15 +166,15 @@ def _read(arguments: argparse.Namespace, console: Console) -> None:
         console.warn(f"This read is not counted. {entry.uncounted!s}")
 
 
-def configure_show(parser: argparse.ArgumentParser) -> None:
-    add_id(parser, "a note (default: lists all)", optional=True)
+def configure_show(options: Options) -> None:
+    options.id("a note (default: lists all)", optional=True)
     when = "a day such as 2026-02-13, as it began (UTC); an age such as 30d (m h d w y); or a commit of the store"
-    add_moment(parser, "--at", when, required=True)
+    options.moment("--at", when, required=True)
     epilog = (
         "Shows notes from the store's git history, as its last commit by then has them, without secret and forgotten ones. "
         "`memory diff --since WHEN` shows what changed since. Only you can run this, not an agent."
     )
-    set_command(parser, _show, epilog, "memory show id__a1b2c3 --at 2026-02-13")
+    options.runs(_show, epilog, "memory show id__a1b2c3 --at 2026-02-13")
 
 
 def _show(arguments: argparse.Namespace, console: Console) -> None:

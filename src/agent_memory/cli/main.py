@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, NoReturn, TextIO, cast
 
 from agent_memory import __version__
-from agent_memory.cli.console import Console, add_flag, can_erase, closest
+from agent_memory.cli.console import Console, Options, can_erase, closest
 from agent_memory.errors import Defect, Error, UsageInvalid
 
 
@@ -174,8 +174,9 @@ def command_parser(name: str) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     module = import_module(f"agent_memory.cli.{command.module}")
-    getattr(module, f"configure_{name.replace('-', '_')}")(parser)
-    add_flag(parser, "--json", "print one JSON document instead of text")
+    options = Options(parser)
+    getattr(module, f"configure_{name.replace('-', '_')}")(options)
+    options.flag("--json", "print one JSON document instead of text")
     return parser
 
 

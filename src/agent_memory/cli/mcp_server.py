@@ -83,8 +83,8 @@ class MemoryServer:
     """One store, served to any number of clients. Close it when the last of them is gone."""
 
     def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._callers: dict[Caller, Memory] = {}
+        self._memory = memory.called_by(Caller())
+        """In turn on behalf of each client that calls."""
         self._thread = ThreadPoolExecutor(1, "store")
         self.protocol: Server[Any] = Server(
             "agent-memory",
@@ -100,7 +100,7 @@ class MemoryServer:
     def close(self) -> None:
         """Finishes the work in progress, drops what waits, and reports what the person should know."""
         self._thread.shutdown(wait=True, cancel_futures=True)
-        for warning in dict.fromkeys(each for memory in self._callers.values() for each in memory.warnings()):
+        for warning in self._memory.warnings():
             self._memory.warn(warning)
 
     async def _call_tool(self, context: Any, params: wire.CallToolRequestParams) -> wire.CallToolResult:
@@ -141,12 +141,9 @@ class MemoryServer:
 
         def done() -> str:
             try:
-                memory = self._callers.pop(caller, None) or self._memory.called_by(caller)
-                self._callers[caller] = memory
-                if len(self._callers) > 32:  # the latest are kept
-                    del self._callers[next(iter(self._callers))]
-                memory.require_on()
-                return act(memory)
+                self._memory.caller = caller
+                self._memory.require_on()
+                return act(self._memory)
             except Error:
                 raise
             except Exception as bug:  # noqa: BLE001 - the outermost frame of a call

@@ -9,17 +9,7 @@ from typing import Literal
 
 from agent_memory.acts.review import Decided, ReviewAct, ReviewItem, ReviewKind
 from agent_memory.app import Memory
-from agent_memory.cli.console import (
-    BOLD,
-    DIM,
-    Console,
-    add_choice,
-    add_flag,
-    add_since,
-    broken_lines,
-    set_command,
-    terminal_columns,
-)
+from agent_memory.cli.console import BOLD, DIM, Console, Options, broken_lines, terminal_columns
 from agent_memory.cli.dialogue import edited_by_hand, is_agreed, open_here
 from agent_memory.cli.write_notes import parsed_note
 from agent_memory.documents import decided_document, review_document
@@ -36,16 +26,16 @@ _KEYS = {act.value[0]: act for act in ReviewAct}
 _QUIT = "q"
 
 
-def configure_review(parser: argparse.ArgumentParser) -> None:
-    add_choice(parser, "--kind", ReviewKind, "only what waits for this reason")
-    parser.add_argument(
+def configure_review(options: Options) -> None:
+    options.choice("--kind", ReviewKind, "only what waits for this reason")
+    options.add(
         "--all",
         choices=("keep", "reject", "later"),
         metavar="ACT",
         help="decide about all of it at once: keep, reject, later (see --kind)",
     )
-    add_since(parser, "all that runs made since: 30d, 12h, 2026-02-13, or last for the last runs", "last")
-    add_flag(parser, "--yes", "with --all, do not ask")
+    options.since("all that runs made since: 30d, 12h, 2026-02-13, or last for the last runs", "last")
+    options.flag("--yes", "with --all, do not ask")
     epilog = (
         "For each note you see why it waits and who said it, then press a key: k keep, e edit, r reject, m merge, s "
         "supersede, l later, q quit. Keep approves: of an external note you vouch for what it says, an expired one stays, "
@@ -56,7 +46,7 @@ def configure_review(parser: argparse.ArgumentParser) -> None:
         "With `review.before: true` in the config, a new note is told to no session before you keep it. Only you can "
         "decide, not an agent."
     )
-    set_command(parser, _review, epilog, "memory review --kind external")
+    options.runs(_review, epilog, "memory review --kind external")
 
 
 def _review(arguments: argparse.Namespace, console: Console) -> None:

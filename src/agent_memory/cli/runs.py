@@ -10,7 +10,7 @@ from attrs import evolve
 
 from agent_memory.acts.review import MANY_NOTES
 from agent_memory.app import Memory
-from agent_memory.cli.console import Console, add_flag, add_moment, add_number, set_command
+from agent_memory.cli.console import Console, Options
 from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import changes_document, diff_document, fields_of, rows_of, run_document, undone_document
 from agent_memory.errors import UsageInvalid
@@ -41,11 +41,11 @@ def print_foreseen(memory: Memory, changes: Sequence[Change | ChangeGroup], cons
 # -- consolidate ------------------------------------------------------------------------------------------------------
 
 
-def configure_consolidate(parser: argparse.ArgumentParser) -> None:
-    add_number(parser, "--limit", "process at most N sessions", least=1)
-    add_flag(parser, "--dry-run", "print the plan as a diff and write no note")
-    add_flag(parser, "--upgrade", "also give sessions that the built-in extractor read to your agent command")
-    add_flag(parser, "--retry-failed", "first retry sessions that were given up")
+def configure_consolidate(options: Options) -> None:
+    options.number("--limit", "process at most N sessions", least=1)
+    options.flag("--dry-run", "print the plan as a diff and write no note")
+    options.flag("--upgrade", "also give sessions that the built-in extractor read to your agent command")
+    options.flag("--retry-failed", "first retry sessions that were given up")
     epilog = (
         "Each session is read, given to the agent command, checked and committed on its own; a bad session does not "
         "stop the others. A real run reuses the reply of a dry run. --upgrade goes again through sessions that only "
@@ -53,7 +53,7 @@ def configure_consolidate(parser: argparse.ArgumentParser) -> None:
         "copies. They come after everything else in the inbox, over as many days as llm.maxCallsPerDay allows. Exit "
         "codes: 0, 40 if the run paused (agent command missing, login, limits), 75 if another run is at work."
     )
-    set_command(parser, _consolidate, epilog, "memory consolidate --dry-run")
+    options.runs(_consolidate, epilog, "memory consolidate --dry-run")
 
 
 def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
@@ -132,9 +132,9 @@ def _run_document(run: Run) -> dict[str, Any]:
 # -- defrag -----------------------------------------------------------------------------------------------------------
 
 
-def configure_defrag(parser: argparse.ArgumentParser) -> None:
-    add_flag(parser, "--dry-run", "print the plan as a diff and change nothing")
-    add_flag(parser, "--force", "lift the limit of notes changed in one run (three, or a quarter)")
+def configure_defrag(options: Options) -> None:
+    options.flag("--dry-run", "print the plan as a diff and change nothing")
+    options.flag("--force", "lift the limit of notes changed in one run (three, or a quarter)")
     epilog = (
         "The agent command proposes merges, splits, renames, corrections and archiving. A proposal is applied only "
         "if nothing important is lost; pinned notes, and notes changed meanwhile, stay as they are. Earlier versions "
@@ -143,7 +143,7 @@ def configure_defrag(parser: argparse.ArgumentParser) -> None:
         "command is unavailable, 50 if its reply is refused, 70 if a target is refused, 75 if another run is at "
         "work."
     )
-    set_command(parser, _defrag, epilog, "memory defrag --dry-run")
+    options.runs(_defrag, epilog, "memory defrag --dry-run")
 
 
 def _defrag(arguments: argparse.Namespace, console: Console) -> int:
@@ -190,16 +190,16 @@ def _defrag_document(run: DefragRun) -> dict[str, Any]:
 DEFAULT_RUNS = 20
 
 
-def configure_log(parser: argparse.ArgumentParser) -> None:
-    add_number(parser, "-n", f"show at most N runs (default {DEFAULT_RUNS})", least=1)
-    parser.add_argument(
+def configure_log(options: Options) -> None:
+    options.number("-n", f"show at most N runs (default {DEFAULT_RUNS})", least=1)
+    options.add(
         "--day", metavar="YYYY-MM-DD", help="show all that the runs of one day (UTC) did, and the notes of that day"
     )
     epilog = (
         "Newest first. Each run has a short name: `memory diff NAME` shows what it changed, `memory undo NAME` takes "
         "it back."
     )
-    set_command(parser, _log, epilog, "memory log --json")
+    options.runs(_log, epilog, "memory log --json")
 
 
 def _log(arguments: argparse.Namespace, console: Console) -> None:
@@ -252,18 +252,18 @@ def _words(run: LoggedRun, said: set[str]) -> str:
 _SUMMARY_CHARS = 500
 
 
-def configure_diff(parser: argparse.ArgumentParser) -> None:
+def configure_diff(options: Options) -> None:
     run = "a run from `memory log` (default: the newest that changed something)"
-    one = parser.add_mutually_exclusive_group()
-    one.add_argument("run", metavar="RUN", nargs="?", help=run)
-    add_moment(
-        one, "--since", "all that changed since: 30d (m h d w y), a date such as 2026-02-13, or a commit of the store"
+    one = options.one_of()
+    one.add("run", metavar="RUN", nargs="?", help=run)
+    one.moment(
+        "--since", "all that changed since: 30d (m h d w y), a date such as 2026-02-13, or a commit of the store"
     )
     epilog = (
         "Shows notes, tiers and managed sections before and after the run; this does not need git. With --since it "
         "compares the last commit of that time with the newest one: notes and tiers, whoever changed them."
     )
-    set_command(parser, _diff, epilog, "memory diff")
+    options.runs(_diff, epilog, "memory diff")
 
 
 def _diff(arguments: argparse.Namespace, console: Console) -> None:
@@ -281,18 +281,16 @@ def _diff(arguments: argparse.Namespace, console: Console) -> None:
 # -- undo -------------------------------------------------------------------------------------------------------------
 
 
-def configure_undo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "run", metavar="RUN", nargs="?", help="a run from `memory log` (default: the newest that still stands)"
-    )
-    add_flag(parser, "--dry-run", "print what would change as a diff and change nothing")
+def configure_undo(options: Options) -> None:
+    options.add("run", metavar="RUN", nargs="?", help="a run from `memory log` (default: the newest that still stands)")
+    options.flag("--dry-run", "print what would change as a diff and change nothing")
     epilog = (
         "Notes, archive, tiers and managed sections become what they were before the run, byte for byte. Notes that "
         "somebody changed since then stay as they are, and are listed. The inbox and what memory knows about "
         "sessions do not change. To undo an undo, give its name; `memory restore ID` takes back an edit. Only you can "
         "run this, not an agent."
     )
-    set_command(parser, _undo, epilog, "memory undo --dry-run")
+    options.runs(_undo, epilog, "memory undo --dry-run")
 
 
 def _undo(arguments: argparse.Namespace, console: Console) -> None:

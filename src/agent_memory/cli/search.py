@@ -11,14 +11,10 @@ from agent_memory.cli.console import (
     BOLD,
     DIM,
     Console,
-    add_choice,
-    add_flag,
-    add_number,
-    add_since,
+    Options,
     broken_lines,
     cut,
     marked_lines,
-    set_command,
     styled,
     table_lines,
     terminal_columns,
@@ -42,22 +38,22 @@ if TYPE_CHECKING:
 DEFAULT_HITS = 10
 
 
-def configure_search(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("query", metavar="QUERY", nargs="+", help="what to look for; `-` reads it from standard input")
-    add_choice(parser, "--kind", Kind, "only notes of this kind")
+def configure_search(options: Options) -> None:
+    options.add("query", metavar="QUERY", nargs="+", help="what to look for; `-` reads it from standard input")
+    options.choice("--kind", Kind, "only notes of this kind")
     tag = "only notes with this tag, with or without its prefix; may be repeated"
-    parser.add_argument("--tag", action="append", default=[], help=tag)
-    parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
-    add_since(parser, "only notes changed since: 30d, 12h, or 2026-02-13")
-    parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
-    parser.add_argument("--agent", help="only notes of this agent: a harness, a model, or the name that a writer gave")
-    add_choice(parser, "--mode", Mode, "by words, by meaning, or by both", Mode.HYBRID)
+    options.add("--tag", action="append", default=[], help=tag)
+    options.add("--scope", help="only notes of this scope: global, repo, or a repository's key")
+    options.since("only notes changed since: 30d, 12h, or 2026-02-13")
+    options.add("--session", metavar="ID", help="only notes that come from this session")
+    options.add("--agent", help="only notes of this agent: a harness, a model, or the name that a writer gave")
+    options.choice("--mode", Mode, "by words, by meaning, or by both", Mode.HYBRID)
     limit = f"show at most N notes (default {DEFAULT_HITS})"
-    add_number(parser, "--limit", limit, least=1, most=MAX_HITS, default=DEFAULT_HITS)
-    add_number(parser, "--min-score", "leave out notes that score less, 0 to 1", "X", least=0, most=1, read=float)
-    add_flag(parser, "--archived", "also search the archive; its notes come last")
-    add_flag(parser, "--explain", "show each part of the scores")
-    add_flag(parser, "--sessions", "search what was said in past sessions instead")
+    options.number("--limit", limit, least=1, most=MAX_HITS, default=DEFAULT_HITS)
+    options.number("--min-score", "leave out notes that score less, 0 to 1", "X", least=0, most=1, read=float)
+    options.flag("--archived", "also search the archive; its notes come last")
+    options.flag("--explain", "show each part of the scores")
+    options.flag("--sessions", "search what was said in past sessions instead")
     epilog = (
         "Any text is a query: words, a symbol, a path, a pasted error message. The best note comes first; of equally "
         "good ones, those of the current repository. In a pipe, each note is one line of tab-separated fields: id, "
@@ -67,7 +63,7 @@ def configure_search(parser: argparse.ArgumentParser) -> None:
         "match; in a pipe: session, harness, score, scope, branch, time, turn before, turn, turn after, and the command "
         "that resumes the session."
     )
-    set_command(parser, _run, epilog, "memory search 'zebra lock migration' --kind decision")
+    options.runs(_run, epilog, "memory search 'zebra lock migration' --kind decision")
 
 
 def _run(arguments: argparse.Namespace, console: Console) -> None:
@@ -204,17 +200,17 @@ def _explained(hit: SearchHit) -> Iterator[tuple[str, str]]:
 _CHARS, _SHORT_CHARS = 300, 40
 
 
-def configure_sessions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scope", help="only sessions of this scope: global, repo, or a repository's key")
-    add_choice(parser, "--agent", Harness, "the harness")
-    add_since(parser, "only sessions since: 30d (m h d w y) or a date such as 2026-02-13")
-    add_number(parser, "--limit", "show at most N sessions", least=1)
-    add_number(parser, "--offset", "skip the first N", least=0, default=0)
+def configure_sessions(options: Options) -> None:
+    options.add("--scope", help="only sessions of this scope: global, repo, or a repository's key")
+    options.choice("--agent", Harness, "the harness")
+    options.since("only sessions since: 30d (m h d w y) or a date such as 2026-02-13")
+    options.number("--limit", "show at most N sessions", least=1)
+    options.number("--offset", "skip the first N", least=0, default=0)
     epilog = (
         "In a pipe, each session is one line of tab-separated fields: id, harness, day, scope, branch, ids of the notes "
         "made of it, the person's first words, and the command that resumes it."
     )
-    set_command(parser, _sessions, epilog, "memory sessions --scope repo --since 7d")
+    options.runs(_sessions, epilog, "memory sessions --scope repo --since 7d")
 
 
 def _sessions(arguments: argparse.Namespace, console: Console) -> None:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 from attrs import field, frozen
 
-from agent_memory.cli.console import Console, add_flag, add_number, set_command
+from agent_memory.cli.console import Console, Options
 from agent_memory.cli.dialogue import open_here
 from agent_memory.errors import StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.files.durable import FILE_MODE, create_file, make_directories, replace_file
@@ -24,9 +24,9 @@ _PAGE_PORT = 8738
 _NEEDED = ("jinja2", "markdown_it", "starlette", "uvicorn")
 
 
-def configure_serve(parser: argparse.ArgumentParser) -> None:
-    add_number(parser, "--port", f"the port; 0: any free one (default: {_PAGE_PORT})", least=0, most=65_535)
-    add_flag(parser, "--no-open", "print the address without opening a browser")
+def configure_serve(options: Options) -> None:
+    options.number("--port", f"the port; 0: any free one (default: {_PAGE_PORT})", least=0, most=65_535)
+    options.flag("--no-open", "print the address without opening a browser")
     epilog = (
         "Shows notes, runs, sessions and what waits for your decision as a page on 127.0.0.1, in the foreground, until "
         "Ctrl-C. The address has a token that lets in one browser, once. Nothing is loaded from the network; secret "
@@ -34,7 +34,7 @@ def configure_serve(parser: argparse.ArgumentParser) -> None:
         "describes them. Only you can run it. Needs the extra agent-memory[serve]. Exit code: 2 if the extra is missing "
         "or the port is taken."
     )
-    set_command(parser, _serve_page, epilog, "memory serve")
+    options.runs(_serve_page, epilog, "memory serve")
 
 
 def _serve_page(arguments: argparse.Namespace, console: Console) -> None:
@@ -78,10 +78,10 @@ def _serve_page(arguments: argparse.Namespace, console: Console) -> None:
 _MCP_PORT = 8737
 
 
-def configure_mcp(parser: argparse.ArgumentParser) -> None:
-    add_flag(parser, "--http", "serve many clients over HTTP, on the loopback address only")
-    add_number(parser, "--port", f"the port for --http; 0: any free one (default: {_MCP_PORT})", least=0, most=65_535)
-    add_flag(parser, "--new-token", "create a new token for --http; the old one stops working")
+def configure_mcp(options: Options) -> None:
+    options.flag("--http", "serve many clients over HTTP, on the loopback address only")
+    options.number("--port", f"the port for --http; 0: any free one (default: {_MCP_PORT})", least=0, most=65_535)
+    options.flag("--new-token", "create a new token for --http; the old one stops working")
     epilog = (
         "Serves the client that starts it, over standard input and output, until that client ends. `memory setup "
         "--mcp` registers it with your harnesses. With --http it serves many clients at http://127.0.0.1:PORT/mcp, "
@@ -90,7 +90,7 @@ def configure_mcp(parser: argparse.ArgumentParser) -> None:
         "the client in mcp.trustedClients. Needs the extra agent-memory[mcp]. Exit code: 2 if the extra is missing "
         "or the port is taken."
     )
-    set_command(parser, _mcp, epilog, "claude mcp add agent-memory -- memory mcp")
+    options.runs(_mcp, epilog, "claude mcp add agent-memory -- memory mcp")
 
 
 def _mcp(arguments: argparse.Namespace, console: Console) -> None:

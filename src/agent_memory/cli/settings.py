@@ -15,7 +15,7 @@ from agent_memory.app import open_memory
 from agent_memory.caller import caller_of
 from agent_memory.capture.hook import current_directory
 from agent_memory.capture.repository import read_repository
-from agent_memory.cli.console import Console, add_flag, closest, duration_ms_of, set_command
+from agent_memory.cli.console import Console, Options, closest, duration_ms_of
 from agent_memory.cli.dialogue import edited_by_hand, open_here
 from agent_memory.documents import fields_of, pause_document
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
@@ -48,21 +48,19 @@ _ACTS = {"get": ("KEY",), "set": ("KEY", "VALUE"), "unset": ("KEY",), "edit": ()
 """The actions of `memory config`, and the words that follow."""
 
 
-def configure_config(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "act", metavar="|".join(_ACTS), nargs="?", choices=list(_ACTS), help="what to do (default: show)"
-    )
-    parser.add_argument("key", metavar="KEY", nargs="?", help="a setting, such as llm.preset")
-    parser.add_argument("value", metavar="VALUE", nargs="?", help="JSON, or else text")
-    shown = parser.add_mutually_exclusive_group()
-    add_flag(shown, "--path", "print the path of your config file, even if there is none yet")
-    add_flag(shown, "--schema", "print the JSON schema of a config file")
+def configure_config(options: Options) -> None:
+    options.add("act", metavar="|".join(_ACTS), nargs="?", choices=list(_ACTS), help="what to do (default: show)")
+    options.add("key", metavar="KEY", nargs="?", help="a setting, such as llm.preset")
+    options.add("value", metavar="VALUE", nargs="?", help="JSON, or else text")
+    shown = options.one_of()
+    shown.flag("--path", "print the path of your config file, even if there is none yet")
+    shown.flag("--schema", "print the JSON schema of a config file")
     epilog = (
         "Shows every setting and where it comes from; `get` shows one. `set` and `unset` change your own config "
         "file, and `edit` opens it in $VISUAL or $EDITOR. An invalid change is refused, and the file stays as it is. "
         "Only you can change settings, not an agent. Values that look like secrets are hidden."
     )
-    set_command(parser, _config, epilog, "memory config set llm.preset claude")
+    options.runs(_config, epilog, "memory config set llm.preset claude")
 
 
 def _config(arguments: argparse.Namespace, console: Console) -> None:
@@ -181,18 +179,16 @@ def _without_secrets(value: Any) -> Any:
 _PROJECT = "only this project: a directory (default: the current one) or a key such as github.com/owner/repo"
 
 
-def configure_pause(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--project", metavar="PROJECT", nargs="?", const=".", help=_PROJECT)
-    parser.add_argument(
-        "--for", dest="duration", metavar="TIME", help="how long: 2h (m h d w y); else until you resume"
-    )
+def configure_pause(options: Options) -> None:
+    options.add("--project", metavar="PROJECT", nargs="?", const=".", help=_PROJECT)
+    options.add("--for", dest="duration", metavar="TIME", help="how long: 2h (m h d w y); else until you resume")
     epilog = (
         "Nothing is captured meanwhile, and agents are told nothing and cannot ask. What is said in a session during the "
         "pause is not learnt afterwards either. Your own commands work as ever. To stay out of a project for good, use "
         f"`projects.exclude` (see `memory config`); to keep one session out, start it with {INCOGNITO_VARIABLE}=1. Only "
         "you can pause memory, not an agent."
     )
-    set_command(parser, _pause, epilog, "memory pause --for 2h")
+    options.runs(_pause, epilog, "memory pause --for 2h")
 
 
 def _pause(arguments: argparse.Namespace, console: Console) -> None:
@@ -204,10 +200,10 @@ def _pause(arguments: argparse.Namespace, console: Console) -> None:
     console.answer({"paused": pause_document(pause)}, f"{pause.sentence}{sooner}")
 
 
-def configure_resume(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--project", metavar="PROJECT", nargs="?", const=".", help=_PROJECT)
+def configure_resume(options: Options) -> None:
+    options.add("--project", metavar="PROJECT", nargs="?", const=".", help=_PROJECT)
     epilog = "Ends all pauses, or that of one project. Only you can end a pause, not an agent."
-    set_command(parser, _resume, epilog, "memory resume --project")
+    options.runs(_resume, epilog, "memory resume --project")
 
 
 def _resume(arguments: argparse.Namespace, console: Console) -> None:
@@ -227,12 +223,12 @@ def _resume(arguments: argparse.Namespace, console: Console) -> None:
 # -- trust ------------------------------------------------------------------------------------------------------------
 
 
-def configure_trust(parser: argparse.ArgumentParser) -> None:
+def configure_trust(options: Options) -> None:
     path = f"a config file, or a directory with a {LOCAL_NAME}; without it, this checkout's {TEAM_DIRECTORY}"
-    parser.add_argument("path", metavar="PATH", nargs="?", help=path)
-    act = parser.add_mutually_exclusive_group()
-    act.add_argument("--off", "--revoke", dest="revoke", action="store_true", help="no longer trust it")
-    add_flag(act, "--list", "list what is trusted")
+    options.add("path", metavar="PATH", nargs="?", help=path)
+    act = options.one_of()
+    act.add("--off", "--revoke", dest="revoke", action="store_true", help="no longer trust it")
+    act.flag("--list", "list what is trusted")
     epilog = (
         "Agents are told your team's notes once you trust the checkout, and whole only as you saw them: what a pull "
         "changes or adds is told as an agent's, without orders, until you run this again.\n\n"
@@ -240,7 +236,7 @@ def configure_trust(parser: argparse.ArgumentParser) -> None:
         "repository. Once you trust it, all its settings count, until its content or its place changes. Only you can "
         "trust it, not an agent."
     )
-    set_command(parser, _trust, epilog, "memory trust")
+    options.runs(_trust, epilog, "memory trust")
 
 
 def _trust(arguments: argparse.Namespace, console: Console) -> None:
@@ -323,15 +319,15 @@ def _state(config: TrustedConfig) -> str:
 # -- completions ------------------------------------------------------------------------------------------------------
 
 
-def configure_completions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish")
+def configure_completions(options: Options) -> None:
+    options.add("shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish")
     epilog = (
         "Prints a script that completes commands, options and values. Completing does not run memory.\n\n"
         "  bash  memory completions bash > ~/.local/share/bash-completion/completions/memory\n"
         "  zsh   memory completions zsh > a directory of your $fpath, as _memory\n"
         "  fish  memory completions fish > ~/.config/fish/completions/memory.fish"
     )
-    set_command(parser, _completions, epilog)
+    options.runs(_completions, epilog)
 
 
 def _completions(arguments: argparse.Namespace, console: Console) -> None:

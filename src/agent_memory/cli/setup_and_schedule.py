@@ -19,19 +19,7 @@ from agent_memory.app import Memory
 from agent_memory.caller import caller_of
 from agent_memory.capture.repository import work_tree_above
 from agent_memory.cli.care import job_in_words
-from agent_memory.cli.console import (
-    CYAN,
-    GREEN,
-    RED,
-    Console,
-    Run,
-    add_flag,
-    add_harnesses,
-    add_number,
-    broken_lines,
-    set_command,
-    terminal_columns,
-)
+from agent_memory.cli.console import CYAN, GREEN, RED, Console, Options, Run, broken_lines, terminal_columns
 from agent_memory.cli.dialogue import is_agreed, open_here
 from agent_memory.documents import fields_of, job_documents, rows_of
 from agent_memory.errors import Error, UsageInvalid
@@ -102,17 +90,17 @@ NOT_ARRIVED = 30
 """The exit code if a trial did not reach the inbox."""
 
 
-def configure_setup(parser: argparse.ArgumentParser) -> None:
+def configure_setup(options: Options) -> None:
     known = f"default: those on this machine; known: {', '.join(SETUPS)}"
-    add_harnesses(parser, known, tuple(SETUPS))
-    add_flag(parser, "--dry-run", "show what it would do and write nothing")
-    add_flag(parser, "--diff", "show every change in every file")
-    add_flag(parser, "--yes", "do not ask")
-    add_flag(parser, "--repo", "also write the section into the instruction files of this repository")
-    add_flag(parser, "--mcp", "also register `memory mcp` with the harness")
-    add_flag(parser, "--no-hooks", "no hooks or plugin: sessions are not captured automatically")
-    add_flag(parser, "--no-skill", "no skill file")
-    add_flag(parser, "--no-section", "no managed section in the instruction file")
+    options.harnesses(known, tuple(SETUPS))
+    options.flag("--dry-run", "show what it would do and write nothing")
+    options.flag("--diff", "show every change in every file")
+    options.flag("--yes", "do not ask")
+    options.flag("--repo", "also write the section into the instruction files of this repository")
+    options.flag("--mcp", "also register `memory mcp` with the harness")
+    options.flag("--no-hooks", "no hooks or plugin: sessions are not captured automatically")
+    options.flag("--no-skill", "no skill file")
+    options.flag("--no-section", "no managed section in the instruction file")
     epilog = (
         "Shows what it would write for each harness, with --diff every change, and what needs your attention, such as a "
         "memory of the harness's own that is on. It asks before it writes. Comments, order and everything else in a file "
@@ -122,7 +110,7 @@ def configure_setup(parser: argparse.ArgumentParser) -> None:
         "without --repo. Only you can run this, not an agent. Exit codes: 2 if there is no terminal to ask on, 10 if "
         "a file was refused, 30 if a test session did not arrive."
     )
-    set_command(parser, _setup, epilog, "memory setup claude-code codex --dry-run")
+    options.runs(_setup, epilog, "memory setup claude-code codex --dry-run")
 
 
 def _setup(arguments: argparse.Namespace, console: Console) -> int:
@@ -200,19 +188,19 @@ def _tried(console: Console, installation: Installation, plan: InstallPlan) -> l
 # -- uninstall --------------------------------------------------------------------------------------------------------
 
 
-def configure_uninstall(parser: argparse.ArgumentParser) -> None:
-    add_harnesses(parser, "default: all that setup has connected", tuple(SETUPS))
-    add_flag(parser, "--dry-run", "show what it would do and change nothing")
-    add_flag(parser, "--diff", "show every change in every file")
-    add_flag(parser, "--yes", "do not ask")
-    add_flag(parser, "--repo", "only the files of this repository")
+def configure_uninstall(options: Options) -> None:
+    options.harnesses("default: all that setup has connected", tuple(SETUPS))
+    options.flag("--dry-run", "show what it would do and change nothing")
+    options.flag("--diff", "show every change in every file")
+    options.flag("--yes", "do not ask")
+    options.flag("--repo", "only the files of this repository")
     epilog = (
         "Removes exactly what `memory setup` and `memory generate-agents-md --target` added. A file that nobody has "
         "edited since becomes what it was, byte for byte; in other files your edits stay. Files and directories that "
         "setup created are removed. The notes stay. Only you can run this, not an agent. Exit codes: 2 if there is "
         "no terminal to ask on, 10 or 70 if a file was refused."
     )
-    set_command(parser, _uninstall, epilog, "memory uninstall --dry-run")
+    options.runs(_uninstall, epilog, "memory uninstall --dry-run")
 
 
 def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
@@ -290,16 +278,16 @@ def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome]) -> int:
 JOBS = ("consolidate", "defrag")
 
 
-def configure_schedule(parser: argparse.ArgumentParser) -> None:
+def configure_schedule(options: Options) -> None:
     act = "what to do (default: status)"
-    parser.add_argument("act", metavar="|".join(_ACTS), choices=list(_ACTS), nargs="?", default="status", help=act)
-    parser.add_argument("job", choices=JOBS, metavar="JOB", nargs="?", help="with run: consolidate or defrag")
+    options.add("act", metavar="|".join(_ACTS), choices=list(_ACTS), nargs="?", default="status", help=act)
+    options.add("job", choices=JOBS, metavar="JOB", nargs="?", help="with run: consolidate or defrag")
     system = "with on: launchd, systemd or cron (default: launchd on macOS, your systemd if it answers, else cron)"
-    parser.add_argument("--system", choices=get_args(Scheduler), help=system)
-    add_flag(parser, "--dry-run", "with on or off: print what would change, and change nothing")
-    add_flag(parser, "--yes", "with on or off: do not ask")
+    options.add("--system", choices=get_args(Scheduler), help=system)
+    options.flag("--dry-run", "with on or off: print what would change, and change nothing")
+    options.flag("--yes", "with on or off: do not ask")
     every = "with run: do nothing if the last run started less than this ago"
-    add_number(parser, "--every", every, "SECONDS", least=0)
+    options.number("--every", every, "SECONDS", least=0)
     epilog = (
         "`on` lets this machine run `memory consolidate` and `memory defrag` at the intervals of `schedule` in the "
         "config, with low priority and the PATH of this shell. It shows each file first. Run it again after changing "
@@ -310,7 +298,7 @@ def configure_schedule(parser: argparse.ArgumentParser) -> None:
         "failure to the next command and the next session. It exits like the command, but with 0 if another run was "
         "at work. Only you can use `on` and `off`, not an agent."
     )
-    set_command(parser, _schedule, epilog, "memory schedule on --dry-run")
+    options.runs(_schedule, epilog, "memory schedule on --dry-run")
 
 
 def _schedule(arguments: argparse.Namespace, console: Console) -> int:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from agent_memory.app import Memory
-from agent_memory.cli.console import Console, add_flag, set_command, text_of
+from agent_memory.cli.console import Console, Options, text_of
 from agent_memory.cli.dialogue import open_here, warn_unreadable
 from agent_memory.documents import json_of, rows_of, scopes_document
 from agent_memory.errors import StateNotFound, UsageInvalid
@@ -22,10 +22,10 @@ from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import clean_text, counted, one_line
 
 
-def _add_act(parser: argparse.ArgumentParser, acts: Iterable[str], *, default: str | None = None) -> None:
+def _add_act(options: Options, acts: Iterable[str], *, default: str | None = None) -> None:
     known = list(acts)
     nargs = None if default is None else "?"
-    parser.add_argument("act", metavar="|".join(known), nargs=nargs, choices=known, default=default, help="what to do")
+    options.add("act", metavar="|".join(known), nargs=nargs, choices=known, default=default, help="what to do")
 
 
 def _print_rows(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]], nothing: str) -> None:
@@ -48,13 +48,13 @@ _WORDS = {"get": 1, "set": 2, "list": 0, "delete": 1}
 """The actions, and how many words follow each."""
 
 
-def configure_state(parser: argparse.ArgumentParser) -> None:
-    _add_act(parser, _WORDS)
-    parser.add_argument("key", metavar="KEY", nargs="?", help="up to 128 letters, digits and . _ : / -")
+def configure_state(options: Options) -> None:
+    _add_act(options, _WORDS)
+    options.add("key", metavar="KEY", nargs="?", help="up to 128 letters, digits and . _ : / -")
     value = "JSON, or else text; `-` reads it from standard input"
-    parser.add_argument("value", metavar="VALUE", nargs="?", help=value)
-    add_flag(parser, "--text", "store the value as text, even if it is valid JSON")
-    add_flag(parser, "--purge", "with delete: also rewrite the git history without the key")
+    options.add("value", metavar="VALUE", nargs="?", help=value)
+    options.flag("--text", "store the value as text, even if it is valid JSON")
+    options.flag("--purge", "with delete: also rewrite the git history without the key")
     epilog = (
         "For values that change often and are looked up by name: the phase of a pipeline, a counter, a flag. Search "
         "does not find them; keep knowledge in notes. Each change is one commit. A value can have up to 256 KiB. "
@@ -62,7 +62,7 @@ def configure_state(parser: argparse.ArgumentParser) -> None:
         "key, even if it was deleted before; your other machines still hold it, and `memory sync` waits for "
         "--after-purge. Only you can purge, not an agent."
     )
-    set_command(parser, _state, epilog, "memory state set current_phase '{\"step\": 3}'")
+    options.runs(_state, epilog, "memory state set current_phase '{\"step\": 3}'")
 
 
 def _state(arguments: argparse.Namespace, console: Console) -> None:
@@ -116,10 +116,10 @@ def _state_document(value: StateValue) -> dict[str, Any]:
 # -- tags -------------------------------------------------------------------------------------------------------------
 
 
-def configure_tags(parser: argparse.ArgumentParser) -> None:
-    _add_act(parser, ("list", "accept", "rename"), default="list")
-    parser.add_argument("tags", metavar="TAG", nargs="*", help="`x` means topic__x")
-    add_flag(parser, "--all", "accept every tag in use")
+def configure_tags(options: Options) -> None:
+    _add_act(options, ("list", "accept", "rename"), default="list")
+    options.add("tags", metavar="TAG", nargs="*", help="`x` means topic__x")
+    options.flag("--all", "accept every tag in use")
     epilog = (
         "`memory tags` lists the tags in use with their number of notes, and tags that look like one tag spelt "
         "twice. As long as no tag is accepted, all are free. After that, a new tag counts as proposed: a note keeps "
@@ -127,7 +127,7 @@ def configure_tags(parser: argparse.ArgumentParser) -> None:
         "which consolidation prefers. `rename OLD NEW` replaces a tag in every note, in one commit, and in whatever "
         "is written with it later. Only you can accept and rename, not an agent."
     )
-    set_command(parser, _tags, epilog, "memory tags --json")
+    options.runs(_tags, epilog, "memory tags --json")
 
 
 def _tags(arguments: argparse.Namespace, console: Console) -> None:
@@ -183,9 +183,9 @@ def _list_tags(memory: Memory, console: Console) -> None:
 # -- scope ------------------------------------------------------------------------------------------------------------
 
 
-def configure_scope(parser: argparse.ArgumentParser) -> None:
-    _add_act(parser, ("list", "rename", "merge"), default="list")
-    parser.add_argument("scopes", metavar="SCOPE", nargs="*", help="a repository's key, `path:/directory`, or `global`")
+def configure_scope(options: Options) -> None:
+    _add_act(options, ("list", "rename", "merge"), default="list")
+    options.add("scopes", metavar="SCOPE", nargs="*", help="a repository's key, `path:/directory`, or `global`")
     epilog = (
         "`memory scope list` shows the places that notes belong to, and which of them are gone. Notes follow a "
         "repository by themselves when it is moved, renamed or gets another remote, because memory knows it by its "
@@ -193,7 +193,7 @@ def configure_scope(parser: argparse.ArgumentParser) -> None:
         "another place, and `merge OLD NEW` does so if that place already has notes. Each is one run, which `memory "
         "undo` takes back. Only you can rename and merge, not an agent."
     )
-    set_command(parser, _scope, epilog, "memory scope list")
+    options.runs(_scope, epilog, "memory scope list")
 
 
 def _scope(arguments: argparse.Namespace, console: Console) -> None:

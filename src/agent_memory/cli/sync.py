@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from agent_memory.cli.console import Console, add_flag, add_ids, set_command
+from agent_memory.cli.console import Console, Options
 from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import fields_of
 from agent_memory.errors import PathRefused
@@ -20,12 +20,12 @@ from agent_memory.text.plain_text import counted, one_line
 # -- sync -------------------------------------------------------------------------------------------------------------
 
 
-def configure_sync(parser: argparse.ArgumentParser) -> None:
+def configure_sync(options: Options) -> None:
     remote = "the git repository to sync with from now on (default: the store's remote)"
-    parser.add_argument("--remote", metavar="URL", help=remote)
-    add_flag(parser, "--dry-run", "fetch, show what would change, and change nothing")
+    options.add("--remote", metavar="URL", help=remote)
+    options.flag("--dry-run", "fetch, show what would change, and change nothing")
     after_purge = "confirm a purge: keep what was purged off this machine and the remote, and sync"
-    add_flag(parser, "--after-purge", after_purge)
+    options.flag("--after-purge", after_purge)
     epilog = (
         "Merges what each machine wrote, field by field and line by line, and pushes. It never rebases, and "
         "overwrites nothing except after a purge. If two machines changed the same lines, the note holds both "
@@ -34,7 +34,7 @@ def configure_sync(parser: argparse.ArgumentParser) -> None:
         "can use --remote and --after-purge, not an agent. Exit codes: 0, 60 if nothing was synced, 75 if a run is "
         "at work."
     )
-    set_command(parser, _sync, epilog, "memory sync --remote git@example.com:me/memories.git")
+    options.runs(_sync, epilog, "memory sync --remote git@example.com:me/memories.git")
 
 
 def _sync(arguments: argparse.Namespace, console: Console) -> None:
@@ -59,15 +59,15 @@ def _sync(arguments: argparse.Namespace, console: Console) -> None:
 # -- share and unshare ------------------------------------------------------------------------------------------------
 
 
-def configure_share(parser: argparse.ArgumentParser) -> None:
-    add_ids(parser)
+def configure_share(options: Options) -> None:
+    options.ids()
     epilog = (
         f"Writes promoted notes of this repository to {TEAM_DIRECTORY}/ in its checkout, for a pull request. Sources, "
         "quotations, pins and your own keys stay at home. A note that is private, or holds a secret or a path of a "
         "machine, is refused. Others are told it once they run `memory trust` in their checkout. Only you can share, "
         "not an agent."
     )
-    set_command(parser, _share, epilog, "memory share id__a1b2c3")
+    options.runs(_share, epilog, "memory share id__a1b2c3")
 
 
 def _share(arguments: argparse.Namespace, console: Console) -> None:
@@ -77,12 +77,12 @@ def _share(arguments: argparse.Namespace, console: Console) -> None:
     console.answer({"shared": rows}, *lines, f"Commit {TEAM_DIRECTORY} and open a pull request.")
 
 
-def configure_unshare(parser: argparse.ArgumentParser) -> None:
-    add_ids(parser)
+def configure_unshare(options: Options) -> None:
+    options.ids()
     epilog = (
         f"Removes the note's file from {TEAM_DIRECTORY}/; your own note stays. Only you can run this, not an agent."
     )
-    set_command(parser, _unshare, epilog, "memory unshare id__a1b2c3")
+    options.runs(_unshare, epilog, "memory unshare id__a1b2c3")
 
 
 def _unshare(arguments: argparse.Namespace, console: Console) -> None:
@@ -93,16 +93,16 @@ def _unshare(arguments: argparse.Namespace, console: Console) -> None:
 # -- merge-driver: what git calls when a person merges a store by hand (gitattributes(5), "custom merge driver") --------
 
 
-def configure_merge_driver(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("base", metavar="BASE", help="%%O: the common ancestor; empty where there is none")
-    parser.add_argument("ours", metavar="OURS", help="%%A: our version, which the result replaces")
-    parser.add_argument("theirs", metavar="THEIRS", help="%%B: the other version")
-    parser.add_argument("path", metavar="PATH", help="%%P: where the file lies in the store")
+def configure_merge_driver(options: Options) -> None:
+    options.add("base", metavar="BASE", help="%%O: the common ancestor; empty where there is none")
+    options.add("ours", metavar="OURS", help="%%A: our version, which the result replaces")
+    options.add("theirs", metavar="THEIRS", help="%%B: the other version")
+    options.add("path", metavar="PATH", help="%%P: where the file lies in the store")
     epilog = (
         "Called by git, for example for `git pull` in the store; `memory sync` sets it up. Exit codes: 0 if merged, "
         "1 if both changed the same lines (the result holds both) or the file cannot be merged (it stays as it was)."
     )
-    set_command(parser, _merge_driver, epilog, "memory merge-driver base.md ours.md theirs.md topics/note.md")
+    options.runs(_merge_driver, epilog, "memory merge-driver base.md ours.md theirs.md topics/note.md")
 
 
 def _merge_driver(arguments: argparse.Namespace, console: Console) -> int:

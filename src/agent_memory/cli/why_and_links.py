@@ -9,7 +9,7 @@ from functools import partial
 from agent_memory.caller import Caller
 from agent_memory.care.why_note import NoteHistory, source_in_words
 from agent_memory.care.why_session import NEVER_CAPTURED, FoundSessions, NamedNote
-from agent_memory.cli.console import ENTRY, Console, add_flag, add_id, set_command
+from agent_memory.cli.console import ENTRY, Console, Options
 from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable
 from agent_memory.documents import fields_of
 from agent_memory.errors import UsageInvalid
@@ -28,12 +28,10 @@ MOST_SHOWN = 20
 # -- why --------------------------------------------------------------------------------------------------------------
 
 
-def configure_why(parser: argparse.ArgumentParser) -> None:
-    add_id(parser, f"{ENTRY}; it may be archived", optional=True)
-    parser.add_argument(
-        "--session", metavar="S", help="show what happened to a session: its id, or the beginning of it"
-    )
-    set_command(parser, _why, "Does not count as a read, and never shows the text.", "memory why id__a1b2c3")
+def configure_why(options: Options) -> None:
+    options.id(f"{ENTRY}; it may be archived", optional=True)
+    options.add("--session", metavar="S", help="show what happened to a session: its id, or the beginning of it")
+    options.runs(_why, "Does not count as a read, and never shows the text.", "memory why id__a1b2c3")
 
 
 def _why(arguments: argparse.Namespace, console: Console) -> None:
@@ -129,16 +127,16 @@ _SAID = {
 }
 
 
-def configure_links(parser: argparse.ArgumentParser) -> None:
-    add_id(parser, f"{ENTRY} (default: the links of all notes)", optional=True)
-    add_flag(parser, "--private", "include private notes when showing all links")
+def configure_links(options: Options) -> None:
+    options.id(f"{ENTRY} (default: the links of all notes)", optional=True)
+    options.flag("--private", "include private notes when showing all links")
     epilog = (
         "Shows live and archived notes. Links inside code do not count, and showing links is not a read. Without an ID, "
         "links of secret notes are left out. In a pipe, each link is one line of tab-separated fields: id, target, "
         "`links` or `supersedes`, `live`, `alias`, `archived` or `unresolved`, label, both titles; --json prints the whole "
         "graph."
     )
-    set_command(parser, _links, epilog, "memory links id__a1b2c3")
+    options.runs(_links, epilog, "memory links id__a1b2c3")
 
 
 def _links(arguments: argparse.Namespace, console: Console) -> None:

@@ -11,19 +11,7 @@ from returns.result import Result
 
 from agent_memory.acts.service import MemoryService
 from agent_memory.app import Memory
-from agent_memory.cli.console import (
-    ENTRY,
-    Console,
-    add_choice,
-    add_expires,
-    add_flag,
-    add_id,
-    add_ids,
-    scope_of,
-    set_command,
-    tags_of,
-    text_of,
-)
+from agent_memory.cli.console import ENTRY, Console, Options, scope_of, tags_of, text_of
 from agent_memory.cli.dialogue import edited_by_hand, is_agreed, open_here
 from agent_memory.documents import entry_document, fields_of
 from agent_memory.errors import EntryInvalid, EntryNotFound, EntryUnreadable, Error, UsageInvalid
@@ -60,21 +48,21 @@ def _stored_document(memory: Memory, stored: StoredEntry) -> dict[str, object]:
 # -- remember ---------------------------------------------------------------------------------------------------------
 
 
-def configure_remember(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", metavar="TEXT", help="the note; `-` reads it from standard input")
-    parser.add_argument("--title", help="the title (default: the first line)")
-    parser.add_argument("--description", help="one line (default: the first sentence)")
-    parser.add_argument("--tags", type=tags_of, default=(), help="separated by commas or spaces")
-    add_choice(parser, "--kind", Kind, "the kind of note", Kind.FACT)
-    add_choice(parser, "--importance", Importance, "how much it matters", Importance.MEDIUM)
-    add_choice(parser, "--sensitivity", Sensitivity, "who may see it", Sensitivity.NORMAL)
-    add_expires(parser, "when it goes to the archive: 30d, 12h, or 2026-12-31 (default: never)")
+def configure_remember(options: Options) -> None:
+    options.add("text", metavar="TEXT", help="the note; `-` reads it from standard input")
+    options.add("--title", help="the title (default: the first line)")
+    options.add("--description", help="one line (default: the first sentence)")
+    options.add("--tags", type=tags_of, default=(), help="separated by commas or spaces")
+    options.choice("--kind", Kind, "the kind of note", Kind.FACT)
+    options.choice("--importance", Importance, "how much it matters", Importance.MEDIUM)
+    options.choice("--sensitivity", Sensitivity, "who may see it", Sensitivity.NORMAL)
+    options.expires("when it goes to the archive: 30d, 12h, or 2026-12-31 (default: never)")
     scope = "global, repo, or a repository's key (default: this repository or directory)"
-    parser.add_argument("--scope", help=scope)
+    options.add("--scope", help=scope)
     supersedes = "a note that this one replaces; it goes to the archive; may be repeated"
-    parser.add_argument("--supersedes", metavar="ID", action="append", default=[], help=supersedes)
+    options.add("--supersedes", metavar="ID", action="append", default=[], help=supersedes)
     example = "memory remember 'Deploys run from main only' --kind convention --tags deploy"
-    set_command(parser, _remember, example=example)
+    options.runs(_remember, example=example)
 
 
 def _remember(arguments: argparse.Namespace, console: Console) -> None:
@@ -141,7 +129,7 @@ def _configure_change(
     done: str,
     change: Callable[[MemoryService, str], Result[StoredEntry | Listed, Error]],
     epilog: str,
-    parser: argparse.ArgumentParser,
+    options: Options,
 ) -> None:
     def run(arguments: argparse.Namespace, console: Console) -> None:
         memory, documents = open_here(console), list[dict[str, object]]()
@@ -155,8 +143,8 @@ def _configure_change(
             console.out(_line(done, changed if isinstance(changed, Listed) else changed.listed))
         console.answer(documents[0] if len(documents) == 1 else {"notes": documents})
 
-    add_ids(parser)
-    set_command(parser, run, epilog, f"{parser.prog} id__a1b2c3")
+    options.ids()
+    options.runs(run, epilog, f"{options.prog} id__a1b2c3")
 
 
 configure_pin = partial(
@@ -203,19 +191,19 @@ def _line(done: str, listed: Listed) -> str:
 _HINT = "Say what to change: --title, --body, --tags …"
 
 
-def configure_edit(parser: argparse.ArgumentParser) -> None:
-    add_id(parser)
-    parser.add_argument("--title", help="the new title, on one line")
-    parser.add_argument("--description", help="the new description, on one line")
-    parser.add_argument("--body", help="the new text; `-` reads it from standard input")
-    parser.add_argument("--tags", type=tags_of, help="the new tags, separated by commas or spaces")
-    add_choice(parser, "--kind", Kind, "the new kind")
-    add_choice(parser, "--importance", Importance, "how much it matters")
-    add_choice(parser, "--sensitivity", Sensitivity, "who may see it")
-    parser.add_argument("--scope", help="global, repo, or a repository's key")
-    add_expires(parser, "when it goes to the archive: 30d, 12h, 2026-12-31, or never")
+def configure_edit(options: Options) -> None:
+    options.id()
+    options.add("--title", help="the new title, on one line")
+    options.add("--description", help="the new description, on one line")
+    options.add("--body", help="the new text; `-` reads it from standard input")
+    options.add("--tags", type=tags_of, help="the new tags, separated by commas or spaces")
+    options.choice("--kind", Kind, "the new kind")
+    options.choice("--importance", Importance, "how much it matters")
+    options.choice("--sensitivity", Sensitivity, "who may see it")
+    options.add("--scope", help="global, repo, or a repository's key")
+    options.expires("when it goes to the archive: 30d, 12h, 2026-12-31, or never")
     epilog = "Without options the note opens in $VISUAL or $EDITOR. `memory restore ID` brings the earlier text back."
-    set_command(parser, _edit, epilog, "memory edit id__a1b2c3 --tags deploy,ci")
+    options.runs(_edit, epilog, "memory edit id__a1b2c3 --tags deploy,ci")
 
 
 def _edit(arguments: argparse.Namespace, console: Console) -> None:
@@ -263,14 +251,14 @@ def parsed_note(text: bytes, stored: StoredEntry) -> MemoryEntry:
 # -- forget -----------------------------------------------------------------------------------------------------------
 
 
-def configure_forget(parser: argparse.ArgumentParser) -> None:
-    what = parser.add_mutually_exclusive_group()
-    add_id(what, ENTRY, optional=True)
-    what.add_argument("--session", metavar="ID", help="everything that comes only from this session")
-    add_choice(parser, "--harness", Harness, "the harness of the session, if several have the same id")
-    add_flag(parser, "--purge", "also rewrite the git history")
-    add_flag(parser, "--dry-run", "show what would go and change nothing")
-    add_flag(parser, "--yes", "do not ask")
+def configure_forget(options: Options) -> None:
+    what = options.one_of()
+    what.id(ENTRY, optional=True)
+    what.add("--session", metavar="ID", help="everything that comes only from this session")
+    options.choice("--harness", Harness, "the harness of the session, if several have the same id")
+    options.flag("--purge", "also rewrite the git history")
+    options.flag("--dry-run", "show what would go and change nothing")
+    options.flag("--yes", "do not ask")
     epilog = (
         "This is the only command that deletes. It removes the notes with all their versions, what the inbox, runs "
         "and kept histories hold of them, and every link to them. What other sessions taught as well stays, and is "
@@ -278,7 +266,7 @@ def configure_forget(parser: argparse.ArgumentParser) -> None:
         "that had a part in it cannot be undone any more. Only you can run this, not an agent. Exit codes: 0, 2 if "
         "there is no terminal to ask on, 20 for an unknown id, 75 if a run is at work."
     )
-    set_command(parser, _forget, epilog, "memory forget --session T-1234 --purge --dry-run")
+    options.runs(_forget, epilog, "memory forget --session T-1234 --purge --dry-run")
 
 
 def _forget(arguments: argparse.Namespace, console: Console) -> None:
