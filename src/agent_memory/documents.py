@@ -13,6 +13,7 @@ from attrs import fields, fields_dict, has
 
 from agent_memory.errors import Error
 from agent_memory.note.note import Listed, Source, Status, Tier, UnreadableFile, Usage, reads_of
+from agent_memory.note.note_format import META_FIELDS
 from agent_memory.recall.grounding import Grounding
 from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_shape import is_object, is_row
@@ -57,21 +58,23 @@ def json_of(value: Any) -> Any:
 
 def fields_of(value: Any, *names: str) -> dict[str, Any]:
     """Returns the attributes of a value, or only those with these names: keys in camelCase, or as its class names them;
-    an instant, whose name ends with `at_ms`, in ISO 8601."""
+    an instant, whose name ends with `at_ms`, in ISO 8601; what its class calls sparse only where there is something."""
     document: dict[str, Any] = {}
     for name in names or [each.name for each in fields(value.__class__)]:
-        key, is_instant = _key(value.__class__, name)
+        key, is_instant, is_sparse = _key(value.__class__, name)
         member = getattr(value, name)
-        document[key] = iso_or_none(member) if is_instant else json_of(member)
+        if member or not is_sparse:
+            document[key] = iso_or_none(member) if is_instant else json_of(member)
     return document
 
 
 @cache
-def _key(cls: type, name: str) -> tuple[str, bool]:
+def _key(cls: type, name: str) -> tuple[str, bool, bool]:
     is_instant = name.endswith("at_ms")
     known = fields_dict(cls) if has(cls) else {}
-    stated: str | None = known[name].metadata.get("key") if name in known else None
-    return stated or camel_case(name.removesuffix("_ms") if is_instant else name), is_instant
+    stated = known[name].metadata if name in known else {}
+    key: str = stated.get("key") or camel_case(name.removesuffix("_ms") if is_instant else name)
+    return key, is_instant, stated.get("sparse", False)
 
 
 def rows_of(values: Iterable[Any], *names: str) -> list[dict[str, Any]]:
@@ -111,26 +114,13 @@ def entry_document(
     are epoch ms, `last_used` ISO 8601."""
     meta = listed.meta
     usage = usage or Usage(meta.used, meta.last_used_at_ms)
+    front = {field.key: json_of(getattr(meta, field.attribute)) for field in META_FIELDS}
+    front["status"] = (Status.PROMOTED if tier is Tier.HOT else meta.status).value
+    front |= {"used": usage.count, "last_used": iso_or_none(usage.last_at_ms)}
+    for hidden in ("cleared", *([] if meta.withheld else ["withheld"])):
+        del front[hidden]
     return {
-        **fields_of(meta, "id", "title", "description", "kind", "tags"),
-        "status": (Status.PROMOTED if tier is Tier.HOT else meta.status).value,
-        **fields_of(meta, "origin", "scope", "importance", "confidence", "sensitivity", "pinned", "promoted_by"),
-        **({"withheld": True} if meta.withheld else {}),
-        "used": usage.count,
-        "last_used": iso_or_none(usage.last_at_ms),
-        "createdAt": meta.created_at_ms,
-        "updatedAt": meta.updated_at_ms,
-        "expiresAt": meta.expires_at_ms,
-        "validFrom": meta.valid_from_ms,
-        "validUntil": meta.valid_until_ms,
-        **fields_of(meta, "aliases", "supersedes"),
-        "sources": [
-            {
-                **fields_of(each, "harness", "thread_id", "repo", "cwd", "agent", "turns", "branch", "commit"),
-                **({"imported": each.imported} if each.imported else {}),
-            }
-            for each in meta.sources
-        ],
+        **front,
         "path": listed.path,
         "archived": listed.archived,
         "tier": tier.value,

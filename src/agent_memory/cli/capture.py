@@ -296,16 +296,14 @@ _LINE_CHARS = 1_000
 def configure_watch(options: Options) -> None:
     options.harnesses("only sessions of these harnesses", tuple(Harness))
     options.flag("--wait-for-transcripts", "wait if no harness has kept a session here yet")
-    for option, default_ms, meaning in (
-        ("--debounce", _DEFAULT.debounce_ms, "how long a transcript must stay unchanged to be captured"),
-        (
-            "--idle-timeout",
-            _DEFAULT.idle_ms or 0,
-            "how long it must stay unchanged for a handoff to be written; 0: never",
-        ),
-    ):
+
+    def seconds(name: str, default_ms: int, meaning: str) -> None:
         meaning, default = f"{meaning} (default: %(default)g)", default_ms / 1000
-        options.number(option, meaning, "SECONDS", least=0, most=86_400, default=default, read=float)
+        options.number(name, meaning, "SECONDS", least=0, most=86_400, default=default, read=float)
+
+    seconds("--debounce", _DEFAULT.debounce_ms, "how long a transcript must stay unchanged to be captured")
+    handed_over = "how long it must stay unchanged for a handoff to be written; 0: never"
+    seconds("--idle-timeout", _DEFAULT.idle_ms or 0, handed_over)
     epilog = (
         "Stays in the foreground, for harnesses without hooks. When a transcript has changed and then stays unchanged, "
         "its session goes into the inbox; later a handoff is written, without a call of the agent command. Each is "

@@ -76,6 +76,43 @@ def _show_plan(console: Console, plan: InstallPlan, arguments: argparse.Namespac
         console.out("`--diff` shows every change.")
 
 
+def _carried_out(
+    console: Console,
+    arguments: argparse.Namespace,
+    installation: Installation,
+    plan: InstallPlan,
+    attention: list[str],
+    do: Callable[[InstallPlan], tuple[FileOutcome, ...]],
+    words: tuple[str, str, str],
+) -> tuple[FileOutcome, ...] | None:
+    """Shows the plan, and carries it out where that is wanted. Returns what became of each file, or would in a dry run;
+    None where the person said no. `words` are the question, the answer to a no, and that there is nothing to do."""
+    question, refusal, nothing = words
+    _show_plan(console, plan, arguments, installation.context.home)
+    if plan.changed and not (arguments.dry_run or arguments.yes):
+        console.warn(*attention)  # the question refers to what was printed last
+        attention.clear()
+        if not is_agreed(console, question):
+            console.out(refusal)
+            return None
+    if not plan.changed:
+        console.out(nothing)
+    elif arguments.dry_run:
+        console.out(refusal)
+    if arguments.dry_run:
+        return tuple(
+            FileOutcome(each.path, "planned" if each.is_change else "unchanged", None, each.diff) for each in plan.files
+        )
+    outcomes = do(plan)
+    counts = Counter(each.outcome for each in outcomes if each.outcome in ("written", "removed"))
+    if counts:
+        console.out("Files: " + ", ".join(f"{number} {outcome}" for outcome, number in counts.items()))
+    console.warn(*(str(each.error) for each in outcomes if each.error is not None))
+    edited = (each for each in outcomes if each.set_aside is not None)
+    console.out(*(f"You had edited {each.path}; your version is kept as {each.set_aside}" for each in edited))
+    return outcomes
+
+
 def _show_diffs(console: Console, changed: Iterable[PlannedFile]) -> None:
     for each in changed:
         for line in each.diff.splitlines():
@@ -126,24 +163,13 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
         }
         parts = frozenset(part for part in Part if wanted.get(part, True))
         plan = installation.plan(harnesses, parts, _repository_here(memory) if arguments.repo else None)
-        _show_plan(console, plan, arguments, installation.context.home)
         attention = [str(each.error) for each in plan.refused] + [*plan.notes, *map(str, plan.own_memories)]
+        words = ("Write these changes?", _NOTHING_WRITTEN, "There is nothing to change.")
+        outcomes = _carried_out(console, arguments, installation, plan, attention, installation.install, words)
+        if outcomes is None:
+            return 0
         trials: list[dict[str, Any]] = []
-        if plan.changed and not arguments.dry_run and not arguments.yes:
-            console.warn(*attention)  # the question refers to what was printed last
-            attention = []
-            if not is_agreed(console, "Write these changes?"):
-                console.out(_NOTHING_WRITTEN)
-                return 0
-        if not plan.changed:
-            console.out("There is nothing to change.")
-        elif arguments.dry_run:
-            console.out(_NOTHING_WRITTEN)
-        if arguments.dry_run:
-            outcomes = _planned(plan)
-        else:
-            outcomes = installation.install(plan)
-            _show_outcomes(console, outcomes)
+        if not arguments.dry_run:
             trials = _tried(console, installation, plan)
             if not _is_scheduled(installation):
                 console.out("Next: `memory schedule on` makes this machine consolidate and defrag regularly.")
@@ -209,21 +235,15 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
         if arguments.repo:
             named |= {repository_name(_repository_here(memory))}
         plan = installation.plan_removal(named or None)
-        _show_plan(console, plan, arguments, installation.context.home)
-        if arguments.dry_run:
-            outcomes = _planned(plan)
-        elif plan.changed and not arguments.yes and not is_agreed(console, "Make these changes?"):
-            console.out(_NOTHING_CHANGED)
+        attention = [str(each.error) for each in plan.refused]
+        words = ("Make these changes?", _NOTHING_CHANGED, "There is nothing to remove.")
+        outcomes = _carried_out(console, arguments, installation, plan, attention, installation.uninstall, words)
+        if outcomes is None:
             return 0
-        else:
-            outcomes = installation.uninstall(plan)
-            _show_outcomes(console, outcomes)
-        console.warn(*(str(each.error) for each in plan.refused))
-        if not plan.changed:
-            console.out("There is nothing to remove.")
-        elif arguments.dry_run:
-            console.out(_NOTHING_CHANGED)
-        elif (left := as_result(installation.state.receipt)().value_or(None)) is not None and not left.harnesses:
+        console.warn(*attention)
+        is_done = plan.changed and not arguments.dry_run
+        left = as_result(installation.state.receipt)().value_or(None) if is_done else None
+        if left is not None and not left.harnesses:
             console.out(f"Memory is removed from all harnesses. Your notes stay in {memory.root}.")
             if _is_scheduled(installation):
                 console.out("This machine still consolidates and defrags regularly; `memory schedule off` stops that.")
@@ -250,22 +270,6 @@ def _preset_here(memory: Memory) -> str | None:
 
 def _is_scheduled(installation: Installation) -> bool:
     return as_result(ScheduleState(installation.context.home).receipt.read)().value_or(None) is not None
-
-
-def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
-    outcomes = tuple(outcomes)
-    counts = Counter(each.outcome for each in outcomes if each.outcome in ("written", "removed"))
-    if counts:
-        console.out("Files: " + ", ".join(f"{number} {outcome}" for outcome, number in counts.items()))
-    console.warn(*(str(each.error) for each in outcomes if each.error is not None))
-    edited = (each for each in outcomes if each.set_aside is not None)
-    console.out(*(f"You had edited {each.path}; your version is kept as {each.set_aside}" for each in edited))
-
-
-def _planned(plan: InstallPlan) -> tuple[FileOutcome, ...]:
-    return tuple(
-        FileOutcome(each.path, "planned" if each.is_change else "unchanged", None, each.diff) for each in plan.files
-    )
 
 
 def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome]) -> int:
