@@ -64,6 +64,13 @@ class Conversation(Talk):
         self.agent("I look.", calls(id, name, **arguments))
         self.result(id, output)
 
+    def exchange(self, *said: str, answer: str = "Understood.") -> Conversation:
+        """The person says these, and the agent answers each time."""
+        for text in said:
+            self.user(text)
+            self.agent(answer)
+        return self
+
     def attachment(self, **attachment: object) -> str:
         return self.record("attachment", attachment=attachment)
 

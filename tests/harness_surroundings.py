@@ -72,6 +72,11 @@ class Talk:
     def put(self, value: object) -> None:
         self.lines.append(json.dumps(value).encode())
 
+    @property
+    def data(self) -> bytes:
+        """The whole file."""
+        return b"\n".join((*self.lines, b""))
+
     def write(self, directory: Path | None = None, name: str = "", end: bytes = b"\n") -> Path:
         path = (directory or Path.cwd()) / (name or self.file_name.format(id=self.session_id))
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -200,7 +200,7 @@ def page_session(language: str, session_id: str, cwd: str, started_ms: int) -> b
     talk = Conversation(session_id, started_ms=started_ms)
     for order in of(language):
         look_up(talk, order, cwd)
-    return b"\n".join(talk.lines).replace(b"/srv/harbour", cwd.encode()) + b"\n"
+    return talk.data.replace(b"/srv/harbour", cwd.encode())
 
 
 def look_up(talk: Conversation, order: Order, cwd: str) -> None:
@@ -221,7 +221,7 @@ def typed_session(language: str, session_id: str, cwd: str, started_ms: int) -> 
             look_up(talk, order, cwd)
         talk.user(order.sentence)
         talk.agent("OK.")
-    return b"\n".join(talk.lines).replace(b"/srv/harbour", cwd.encode()) + b"\n"
+    return talk.data.replace(b"/srv/harbour", cwd.encode())
 
 
 def typed_turn(order: Order) -> int:

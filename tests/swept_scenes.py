@@ -49,10 +49,7 @@ def with_twins(memory: Memory) -> None:
 
 
 def talk(memory: Memory, session: str, said: str) -> None:
-    conversation = Conversation(session)
-    conversation.user(said)
-    conversation.agent("Understood.")
-    memory.session(session, b"\n".join(conversation.lines) + b"\n")
+    memory.session(session, Conversation(session).exchange(said).data)
 
 
 def succeed(memory: Memory, *words: str, data: bytes = b"") -> None:

@@ -25,11 +25,7 @@ STARTED_MS = 1_770_000_000_000
 
 
 def talk(session_id: str, *said: str, started_ms: int = STARTED_MS) -> Conversation:
-    conversation = Conversation(session_id, started_ms)
-    for text in said:
-        conversation.user(text)
-        conversation.agent("Understood.")
-    return conversation
+    return Conversation(session_id, started_ms).exchange(*said)
 
 
 def projects(memory: Memory) -> Path:

@@ -40,7 +40,7 @@ def conversation(*said: str, session_id: str = "s1") -> bytes:
     for text in said:
         talk.user(text)
         talk.agent(f"Understood: {text}")
-    return b"\n".join(talk.lines) + b"\n"
+    return talk.data
 
 
 NOTHING: dict[str, Any] = {"entries": [], "skipped": "small talk"}
@@ -119,10 +119,8 @@ class TestAgentCommand:
         port = memory.remembered("The api listens on 8081.", "--title", "Port of the api")
         update = {"id": port, "body": "The api listens on 8000.", "drops": ["8081"], "turns": [1], "why": "it is said"}
         Agent(memory, {"entries": [], "updates": [update]})
-        talk = Conversation("s1", started_ms=1_500_000_000_000)
-        talk.user("The api listens on 8000.")
-        talk.agent("Noted.")
-        memory.session("s1", b"\n".join(talk.lines) + b"\n")
+        talk = Conversation("s1", started_ms=1_500_000_000_000).exchange("The api listens on 8000.", answer="Noted.")
+        memory.session("s1", talk.data)
         done = memory("consolidate")
         assert (done.code, memory.pending()) == (0, [])
         assert f"{port}: it is newer than this session" in done.err
@@ -476,7 +474,7 @@ class TestTranscripts:
         talk.user("Before the long line.")
         talk.user("x" * 100_000_000)
         talk.user("After the long line.")
-        memory.session("s1", b"\n".join(talk.lines) + b"\n")
+        memory.session("s1", talk.data)
         assert memory("consolidate").code == 0
         (prompt,) = agent.prompts
         assert "Before the long line." in prompt

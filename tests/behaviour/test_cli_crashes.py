@@ -39,11 +39,9 @@ def template(tmp_path: Path) -> Memory:
         ("s1", "Deploys run from main, and the api listens on 9090."),
         ("s2", "Ruff before commits."),
     ):
-        talk = Conversation(session)
-        talk.user(said)
-        talk.agent("Understood.")
+        talk = Conversation(session).exchange(said)
         path = tmp_path / f"{session}.jsonl"
-        path.write_bytes(b"\n".join(talk.lines) + b"\n")
+        path.write_bytes(talk.data)
         template.capture_session(session, path)
     answering(template, *REPLIES, capture={"transcriptRoots": [str(tmp_path)]})
     return template

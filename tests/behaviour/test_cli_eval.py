@@ -24,10 +24,7 @@ def talk(where: Path, day: int, *corrections: str, opening: str = "Add the retry
     """A session in which the person corrects the agent each time that it has answered."""
     session = f"{day:08d}-1111-4222-8333-444444444444"
     conversation = Conversation(session, STARTED_MS + day * DAY_MS)
-    for text in (opening, *corrections):
-        conversation.user(text)
-        conversation.agent("Done.")
-    conversation.write(where)
+    conversation.exchange(opening, *corrections, answer="Done.").write(where)
     return session
 
 

@@ -37,7 +37,7 @@ def conversation(place: Path, *, closed: bool = True, started_ms: int | None = N
 
 
 def held(memory: Memory, said: Conversation) -> None:
-    memory.session(SESSION, b"\n".join(said.lines) + b"\n")
+    memory.session(SESSION, said.data)
 
 
 def test_the_newest_session_of_the_place_is_handed_over_and_kept_for_seven_days(memory: Memory) -> None:
@@ -107,7 +107,7 @@ def test_it_is_worded_for_whoever_takes_over(memory: Memory) -> None:
 def test_a_named_session_needs_no_capture(memory: Memory) -> None:
     path = memory.home / ".claude" / "projects" / "lamp" / f"{SESSION}.jsonl"
     path.parent.mkdir(parents=True)
-    path.write_bytes(b"\n".join(conversation(memory.home).lines) + b"\n")
+    path.write_bytes(conversation(memory.home).data)
     assert memory("handoff").code == 2  # nothing tells of it
     assert memory("handoff", "--session", SESSION, "--json").document["harness"] == "claude-code"
 
@@ -116,7 +116,7 @@ def on_disk(memory: Memory, said: Conversation) -> None:
     """Writes a session's transcript, of which no hook tells."""
     path = memory.home / ".claude" / "projects" / "lamp" / f"{said.session_id}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"\n".join(said.lines) + b"\n")
+    path.write_bytes(said.data)
 
 
 @pytest.mark.parametrize("closed", [True, False])
@@ -255,10 +255,8 @@ def test_what_was_handed_over_is_not_learnt_as_the_words_of_the_next_person_p26(
     for pasted, learnt in ((text, False), ("Let's use asyncio instead of threads for the blinker.", True)):
         other = Memory(memory.home.parent / f"other-{learnt}")
         other.home.mkdir()
-        said = Conversation("dddddddd-1111-4222-8333-444444444444")
-        said.user(pasted)
-        said.agent("Understood.")
-        other.session(said.session_id, b"\n".join(said.lines) + b"\n")
+        said = Conversation("dddddddd-1111-4222-8333-444444444444").exchange(pasted)
+        other.session(said.session_id, said.data)
         assert other("consolidate").code == 0
         assert any("asyncio" in each["body"] for each in other.notes()) is learnt
 

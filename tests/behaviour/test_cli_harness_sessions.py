@@ -133,7 +133,7 @@ def test_a_choice_in_a_dialog_is_told_with_its_question_or_not_at_all_p19(
     said = f'User has answered your questions: "{question}"="{answer}".'
     talk.result("t1", said, toolUseResult={"questions": asks, "answers": {question: answer}})
     talk.agent("I build it so.")
-    memory.session(SESSIONS["claude-code"], b"\n".join(talk.lines))
+    memory.session(SESSIONS["claude-code"], talk.data)
     assert memory("consolidate").code == 0
     assert memory.titles() == [f"{question} {answer}"]
     shown = memory("inject", cwd=Path("/")).out

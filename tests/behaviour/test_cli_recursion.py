@@ -23,10 +23,7 @@ class Calls:
         self._directory.mkdir()
         words = [sys.executable, str(AGENT), str(self._directory), str(self.memory.root), way, *guards]
         self.memory.configure(llm={"command": shlex.join(words)})
-        talk = Conversation("s1")
-        talk.user("We deploy from main only.")
-        talk.agent("Understood.")
-        self.memory.session("s1", b"\n".join(talk.lines) + b"\n")
+        self.memory.session("s1", Conversation("s1").exchange("We deploy from main only.").data)
 
     @property
     def count(self) -> int:

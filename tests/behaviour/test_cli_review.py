@@ -24,10 +24,7 @@ HOSTILE = "Run \x1b]0;pwn\x07 this, \u202egpj.exe and zero\u200bwidth " + "x" * 
 
 
 def talk(session_id: str, text: str = SAID) -> bytes:
-    conversation = Conversation(session_id, started_ms=time.time_ns() // 1_000_000)
-    conversation.user(text)
-    conversation.agent("Understood.")
-    return b"\n".join(conversation.lines) + b"\n"
+    return Conversation(session_id, started_ms=time.time_ns() // 1_000_000).exchange(text).data
 
 
 def consolidated(memory: Memory, session_id: str, *replies: Mapping[str, object], review: bool = False) -> None:

@@ -135,7 +135,7 @@ def test_commands_are_found_and_of_long_output_both_ends(memory: Memory) -> None
     conversation.user("Run the tests.")
     conversation.agent(calls("c1", "Bash", command="pytest tests/crane -x"))
     conversation.result("c1", f"begin {'noise ' * 500}heron{' noise' * 500} end: ECONNREFUSED 5432")
-    memory.session(FIRST, b"\n".join(conversation.lines) + b"\n")
+    memory.session(FIRST, conversation.data)
     assert memory("consolidate").code == 0
     assert [each["turn"]["saidBy"] for each in said(memory, "pytest", "crane")] == ["the agent"]
     assert [each["turn"]["saidBy"] for each in said(memory, "ECONNREFUSED")] == ["a tool"]

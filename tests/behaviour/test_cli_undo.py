@@ -153,9 +153,8 @@ def test_a_pinned_note_keeps_no_other_of_its_run_by_its_links_p8(memory: Memory)
     ]
     memory.configure(llm={"command": memory.answered({"entries": made})})
     talk = Conversation(started_ms=time.time_ns() // 1_000_000)
-    talk.user("Invoices, receipts and orders are kept for a year.")
-    talk.agent("Noted.")
-    memory.session(SESSION, b"\n".join(talk.lines) + b"\n")
+    talk.exchange("Invoices, receipts and orders are kept for a year.", answer="Noted.")
+    memory.session(SESSION, talk.data)
     assert memory("consolidate").code == 0
     ids = {note["title"]: note["id"] for note in memory.notes()}
     pinned = ids["Invoices"]

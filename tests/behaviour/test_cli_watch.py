@@ -25,11 +25,7 @@ def projects(memory: Memory) -> Path:
 
 
 def talk(session_id: str, *said: str) -> Conversation:
-    conversation = Conversation(session_id, started_ms=int(time.time() * 1000) - 60_000)
-    for text in said:
-        conversation.user(text)
-        conversation.agent("Understood.")
-    return conversation
+    return Conversation(session_id, started_ms=int(time.time() * 1000) - 60_000).exchange(*said)
 
 
 class Watched:

@@ -18,11 +18,7 @@ SESSION_KEYS = {
 
 
 def conversation(session_id: str, *said: str) -> bytes:
-    talk = Conversation(session_id, started_ms=time.time_ns() // 1_000_000)
-    for text in said:
-        talk.user(text)
-        talk.agent("Understood.")
-    return b"\n".join(talk.lines) + b"\n"
+    return Conversation(session_id, started_ms=time.time_ns() // 1_000_000).exchange(*said).data
 
 
 def learnt(memory: Memory, session_id: str = "5f2c-11", said: str = SAID) -> str:

@@ -120,11 +120,9 @@ def looked(memory: app.Memory) -> Forgetting | None:
 
 
 def test_a_look_that_is_not_whole_is_an_error_p6_p28(home: Path, root: Path) -> None:
-    talk = Conversation(SESSION)
-    talk.user("Remember that the zanzibar deploys run from the release branch only.")
-    talk.agent("Understood.")
+    talk = Conversation(SESSION).exchange("Remember that the zanzibar deploys run from the release branch only.")
     process = Memory(home)
-    process.session(SESSION, b"\n".join(talk.lines) + b"\n")
+    process.session(SESSION, talk.data)
     assert process("consolidate").code == 0
     whole = looked(opened())
     assert whole is not None

@@ -51,11 +51,7 @@ def memory(made: list[Memory], tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def talk(memory: Memory, session: str, *said: str) -> None:
-    conversation = Conversation(session)
-    for text in said:
-        conversation.user(text)
-        conversation.agent("Understood.")
-    memory.session(session, b"\n".join(conversation.lines) + b"\n")
+    memory.session(session, Conversation(session).exchange(*said).data)
 
 
 def test_a_session_is_forgotten_with_all_that_came_from_it_alone_p28(memory: Memory) -> None:

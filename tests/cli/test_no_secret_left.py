@@ -81,19 +81,16 @@ def test_p20_no_secret_that_the_agent_command_utters_is_written_anywhere(memory:
         f"print('I saw {loud}', file=sys.stderr)\n"
     )
     memory.configure(llm={"command": shlex.join([sys.executable, str(script)])})
-    talk = Conversation("s1", started_ms=time.time_ns() // 1_000_000)
-    talk.user("Deploys run from main.")
-    talk.agent("Understood.")
-    memory.session("s1", b"\n".join(talk.lines) + b"\n")
+    talk = Conversation("s1", started_ms=time.time_ns() // 1_000_000).exchange("Deploys run from main.")
+    memory.session("s1", talk.data)
     first = memory("consolidate")
     assert first.code == 0, first
     assert memory.notes()
     script.write_text(
         f"import sys\nprint('{token}')\nprint('login with {loud} failed', file=sys.stderr)\nsys.exit(3)\n"
     )
-    talk.user("Deploys also need the lamp.")
-    talk.agent("Understood.")
-    memory.session("s1", b"\n".join(talk.lines) + b"\n")
+    talk.exchange("Deploys also need the lamp.")
+    memory.session("s1", talk.data)
     second = memory("consolidate")
     assert second.code != 0
     assert _leaks(memory, [token, loud], first, second, memory("status"), memory("status", "--json")) == []

@@ -134,13 +134,11 @@ def test_a_clock_that_is_set_back_keeps_no_job_from_running_and_loses_nothing(me
 def test_a_session_that_grows_while_the_clock_is_set_back_is_read_on(memory: Memory) -> None:
     session = "aaaaaaaa-1111-4222-8333-444444444444"
     talk = Conversation(session, started_ms=int(AUTUMN * 1_000))
-    talk.user("Remember that the weir opens at WEIR_3 metres.")
-    talk.agent("Understood.")
-    path = at(memory, AUTUMN).session(session, b"\n".join(talk.lines) + b"\n")
+    talk.exchange("Remember that the weir opens at WEIR_3 metres.")
+    path = at(memory, AUTUMN).session(session, talk.data)
     succeed(at(memory, AUTUMN + 10), "consolidate")
-    talk.user("Remember that the lock keeper is called KEEPER_4.")
-    talk.agent("Understood.")
-    path.write_bytes(b"\n".join(talk.lines) + b"\n")
+    talk.exchange("Remember that the lock keeper is called KEEPER_4.")
+    path.write_bytes(talk.data)
     at(memory, AUTUMN - DAY).capture_session(session, path)
     succeed(at(memory, AUTUMN - DAY + 10), "consolidate")
     bodies = " ".join(each["body"] for each in memory.notes() if each["kind"] != "handoff")
@@ -165,11 +163,10 @@ def test_since_means_the_same_sessions_in_every_zone(memory: Memory) -> None:
     for day, digit in ((1, "a"), (2, "b"), (3, "c")):
         started = datetime(2026, 3, 27 + day, 23, 30, tzinfo=UTC).timestamp()
         talk = Conversation(f"{digit * 8}-1111-4222-8333-444444444444", started_ms=int(started * 1_000))
-        talk.user(f"Remember that the pier has PIER_{day} lamps.")
-        talk.agent("Understood.")
+        talk.exchange(f"Remember that the pier has PIER_{day} lamps.")
         path = memory.home / ".claude/projects/lamp" / f"{digit * 8}-1111-4222-8333-444444444444.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"\n".join(talk.lines) + b"\n")
+        path.write_bytes(talk.data)
     for zone in (AUCKLAND, LOS_ANGELES, BERLIN):
         there = at(memory, SPRING + 5 * DAY, zone)
         told[zone] = there("backfill", "--since", "2026-03-29", "--dry-run", "--json").document

@@ -125,11 +125,10 @@ class Crowd:
     def captures_a_session(self, name: str, chance: random.Random) -> None:
         session = f"{chance.getrandbits(32):08x}-1111-4222-8333-444444444444"
         conversation = Conversation(session)
-        conversation.user(f"Remember that the pier SESSION_{name} has {chance.randrange(9)} lamps.")
-        conversation.agent("Understood.")
+        conversation.exchange(f"Remember that the pier SESSION_{name} has {chance.randrange(9)} lamps.")
         path = self.memory.home / ".claude/projects/lamp" / f"{session}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"\n".join(conversation.lines) + b"\n")
+        path.write_bytes(conversation.data)
         known = {"session_id": session, "transcript_path": str(path), "cwd": str(self.memory.home)}
         data = json.dumps({**known, "hook_event_name": "SessionEnd", "reason": "other"}).encode()
         if self._call("capture by a hook", "capture", "--harness", "claude-code", "--hook", data=data):

@@ -27,10 +27,7 @@ TEXTS = tuple(chain(*PAIRS))
 
 def transcript(*said: str, session_id: str = "s1") -> bytes:
     talk = Conversation(session_id, started_ms=time.time_ns() // 1_000_000 - 3_600_000)
-    for text in said:
-        talk.user(text)
-        talk.agent("Noted.")
-    return b"\n".join(talk.lines) + b"\n"
+    return talk.exchange(*said, answer="Noted.").data
 
 
 def kept(memory: Memory) -> list[str]:
@@ -115,7 +112,7 @@ class Transcripts:
     def write(self, directory: str, talk: Conversation) -> Path:
         path = self.memory.home / ".claude" / "projects" / directory / f"{SESSION}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"\n".join(talk.lines) + b"\n")
+        path.write_bytes(talk.data)
         return path
 
     def captured(self, directory: str, talk: Conversation) -> None:

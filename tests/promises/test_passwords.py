@@ -76,10 +76,9 @@ def test_p20_every_address_of_a_text_loses_its_password(text: str, secrets: tupl
 def test_p20_a_session_in_which_passwords_were_typed_leaves_none_in_the_store(memory: Memory) -> None:
     talk = Conversation()
     for line, _ in LINES[::7]:
-        talk.user(f"Remember that this is how we get in: {line}")
-        talk.agent("Noted.")
+        talk.exchange(f"Remember that this is how we get in: {line}", answer="Noted.")
     talk.user("Remember that the lamp is lit at dusk.")
-    memory.session(talk.session_id, b"\n".join(talk.lines) + b"\n")
+    memory.session(talk.session_id, talk.data)
     assert memory("consolidate").code == 0
     assert [each["title"] for each in memory.notes()]
     assert memory("doctor", "--secrets").code == 0, "histories are packed"
@@ -193,7 +192,7 @@ def test_p20_who_asks_over_mcp_does_not_wait_for_a_run_that_is_at_work(memory: M
     talk = Conversation()
     talk.user("Remember that the harbour closes at nine.")
     talk.agent("密码=" * 2_000)
-    memory.session(talk.session_id, b"\n".join(talk.lines) + b"\n")
+    memory.session(talk.session_id, talk.data)
     asked, go_on = tmp_path / "asked", tmp_path / "go on"
     command = tmp_path / "agent"
     command.write_text(f"#!/bin/sh\ntouch '{asked}'\nwhile [ ! -e '{go_on}' ]; do sleep 0.05; done\n")

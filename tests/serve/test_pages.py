@@ -300,7 +300,7 @@ def test_a_session_is_followed_from_its_capture_to_the_reads_of_its_notes(home: 
     memory.configure(llm={"command": memory.answered()}, storage={"autoCommit": False})
     talk = Conversation()
     talk.user(f"Remember that lamps are lit at dusk. My key is {KEY}")
-    memory.session(SESSION, b"\n".join(talk.lines))
+    memory.session(SESSION, talk.data)
     browser = Browser(home)
     (line,) = browser.json("/sessions")["sessions"]
     assert (line["sessionId"], line["captures"], line["notes"]) == (SESSION, 1, [])
@@ -325,7 +325,7 @@ def test_a_note_of_a_branch_says_so_until_it_is_merged(home: Path) -> None:
     browser, talk = Browser(home, lamp), Conversation()
     talk.user("Remember: the lamp listens on port 9090.", cwd=str(lamp), gitBranch="fix/lamp")
     path = memory.session(SESSION, b"")
-    path.write_bytes(b"\n".join(talk.lines))
+    path.write_bytes(talk.data)
     assert (
         memory("capture", "--harness", "claude-code", "--session", SESSION, "--transcript", str(path), cwd=lamp).code
         == 0
@@ -344,10 +344,8 @@ def test_a_note_of_a_branch_says_so_until_it_is_merged(home: Path) -> None:
 def test_what_was_said_is_searched_as_the_command_does_and_cannot_act(home: Path) -> None:
     memory = Memory.unrecorded(home)
     browser = Browser(home)
-    talk = Conversation()
-    talk.user(f"Is the zebra lamp lit? {HOSTILE}")
-    talk.agent("The zebra lamp is lit at dusk.")
-    memory.session(SESSION, b"\n".join(talk.lines))
+    talk = Conversation().exchange(f"Is the zebra lamp lit? {HOSTILE}", answer="The zebra lamp is lit at dusk.")
+    memory.session(SESSION, talk.data)
     assert memory("consolidate").code == 0
     assert browser.json("/sessions?q=dusk") == memory("search", "--sessions", "dusk", "--json").document
     html = browser.html("/sessions?q=dusk")
@@ -604,7 +602,7 @@ def test_programs_for_the_twelve_routes_of_inosx_find_them(memory: Memory, brows
     assert browser.act(f"{api}/migrate") == {"migrated": [], "skipped": []}
     talk = Conversation(started_ms=time.time_ns() // 1_000_000 - 60_000)
     talk.user("Light the lamps at dusk.")
-    memory.session(SESSION, b"\n".join(talk.lines))
+    memory.session(SESSION, talk.data)
     assert browser.json(f"{api}?agentId=claude-code")["conversations"][0]["chatId"] == SESSION
     assert browser.json(f"{api}/checkpoint?chatId={SESSION}")["messages"][0]["text"] == "Light the lamps at dusk."
     message = browser.act(f"{api}/checkpoint", 400, messages=[{"role": "user", "text": "x"}])["error"]["message"]
