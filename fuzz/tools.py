@@ -18,7 +18,7 @@ from agent_memory.results import as_result, sealed
 from agent_memory.rules.drafts import NoteDraft
 from fuzz.target import Target
 
-_ACTING = {name: tool for name, tool in TOOLS.items() if tool.reads_only}
+_ACTING = {name: tool for name, tool in TOOLS.items() if (hints := tool.listed.annotations) and hints.read_only_hint}
 
 
 @cache

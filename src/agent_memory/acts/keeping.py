@@ -41,13 +41,17 @@ class Tags:
 
 
 @frozen
-class Retagged:
+class Renamed:
+    """What became of the notes that had a tag or a scope, now that it has another name."""
+
     old: str
     new: str
-    notes: tuple[str, ...]
-    """The ids of the notes that were retagged."""
+    notes: tuple[str, ...] = ()
+    """The ids of those that were changed."""
     left: tuple[Dropped, ...] = ()
-    """The notes that stay as they are, and why."""
+    """Those that stay as they are, and why."""
+    run_id: str = ""
+    """The run, if there was one."""
 
 
 @frozen
@@ -82,7 +86,7 @@ class TagKeeping:
             return after
 
     @as_result
-    def rename(self, old: str, new: str) -> Retagged:
+    def rename(self, old: str, new: str) -> Renamed:
         """Gives every live note `new` instead of `old`, now and whenever one is written later, in one commit.
         Conflicted notes stay as they are. If it is interrupted, running it again does the rest."""
         writes = self.writes
@@ -104,7 +108,7 @@ class TagKeeping:
             left = tuple(Dropped(each.meta.id, (_stays(each),)) for each in concerned if _stays(each))
             subject = f"tags: rename {old} to {new} ({counted(len(notes), 'note')})"
             writes.tolerate(writes.recorder.record((path, *receipt.touched), subject))
-            return Retagged(old, new, notes, (*receipt.dropped, *left))
+            return Renamed(old, new, notes, (*receipt.dropped, *left))
 
 
 def _stays(listed: Listed) -> str:
@@ -191,18 +195,6 @@ class StateKeeping:
 
 
 @frozen
-class Moved:
-    """The notes that have the scope `new` since the run; none if none had to be changed."""
-
-    new: str
-    notes: tuple[str, ...] = ()
-    left: tuple[Dropped, ...] = ()
-    run_id: str = ""
-    old: str = ""
-    """The scope that a person named, as it is written."""
-
-
-@frozen
 class ScopeKeeping:
     runs: ActRuns
     environ: Mapping[str, str]
@@ -236,7 +228,7 @@ class ScopeKeeping:
         return tuple(uses)
 
     @as_result
-    def rename(self, old: str, new: str, *, merge: bool = False) -> Moved:
+    def rename(self, old: str, new: str, *, merge: bool = False) -> Renamed:
         """Moves the live notes of one scope to another, as one run. UsageInvalid where there are none, where the other is
         no scope, and, unless they are to be merged, where it has notes already."""
         if (stated := stated_scope(new)) is None:
@@ -252,7 +244,7 @@ class ScopeKeeping:
                 raise UsageInvalid(f"{new} has notes of its own", hint)
             moved = self._moved(live, (old,), new)
         self.runs.show(moved.run_id)
-        return evolve(moved, old=old)
+        return moved
 
     def arrive(self, repository: Repository) -> None:
         """Records where a repository is. Notes that it had under an earlier key follow it, and the caller is told; so
@@ -275,7 +267,7 @@ class ScopeKeeping:
             return
         if count := len(moved.notes):
             self.writes.warn(
-                f"This place was known as {', '.join(olds)}: {counted(count, 'note')} followed. "
+                f"This place was known as {moved.old}: {counted(count, 'note')} followed. "
                 f"`memory undo {short_id(moved.run_id)}` takes that back."
             )
         self.known.put(here)
@@ -309,14 +301,15 @@ class ScopeKeeping:
         """Returns whether the repository is where it was, unchanged; also if that cannot be told (P6)."""
         return scope_there(place.common, self.environ) in (None, place.scope)
 
-    def _moved(self, live: Listing, olds: Sequence[str], new: str) -> Moved:
+    def _moved(self, live: Listing, olds: Sequence[str], new: str) -> Renamed:
         for each in tuple(self.known.all()):
             # A session that took place there, and is read only now, belongs to the new scope as well.
             if redacted_scope(each.scope) in olds and not self._is_there(each):
                 self.known.put(KnownPlace(each.common, new, each.root_commit))
+        named = ", ".join(olds)
         concerned = [each for each in live.entries if each.meta.scope in olds]
         if not concerned:
-            return Moved(new)
+            return Renamed(named, new)
         left = [Dropped(each.meta.id, (_CONFLICTED,)) for each in concerned if each.conflicted]
         writes = self.writes
         writes.tolerate(writes.recorder.adopt_hand_edits(tuple(each.path for each in concerned)))
@@ -325,9 +318,9 @@ class ScopeKeeping:
         moving = (each for each in concerned if not each.conflicted)
         receipt = writes.rewrite(moving, lambda meta: evolve(meta, scope=new), run_id)
         notes = tuple(each.id for each in receipt.applied)
-        summary = f"{', '.join(olds)} is {new} now ({counted(len(notes), 'note')})"
+        summary = f"{named} is {new} now ({counted(len(notes), 'note')})"
         self.runs.report("scope", run_id, now_ms, summary, receipt)
-        return Moved(new, notes, (*receipt.dropped, *left), run_id)
+        return Renamed(named, new, notes, (*receipt.dropped, *left), run_id)
 
 
 def _is_known(place: KnownPlace) -> bool:

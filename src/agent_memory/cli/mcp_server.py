@@ -51,32 +51,8 @@ from agent_memory.serve.loopback import (
 MAX_LINE_BYTES = 4 << 20
 
 
-_LISTED_TOOLS = wire.ListToolsResult(
-    tools=[
-        wire.Tool(
-            name=tool.name,
-            description=tool.description,
-            input_schema=tool.schema,
-            annotations=wire.ToolAnnotations(
-                read_only_hint=tool.reads_only,
-                destructive_hint=tool.destroys,
-                idempotent_hint=tool.idempotent,
-                open_world_hint=False,
-            ),
-        )
-        for tool in TOOLS.values()
-    ]
-)
-_LISTED_PROMPTS = wire.ListPromptsResult(
-    prompts=[
-        wire.Prompt(
-            name=name,
-            description=prompt.description,
-            arguments=[wire.PromptArgument(name=each, description=said) for each, said in prompt.parameters.items()],
-        )
-        for name, prompt in PROMPTS.items()
-    ]
-)
+_LISTED_TOOLS = wire.ListToolsResult(tools=[tool.listed for tool in TOOLS.values()])
+_LISTED_PROMPTS = wire.ListPromptsResult(prompts=[prompt.listed for prompt in PROMPTS.values()])
 
 
 class MemoryServer:
@@ -122,7 +98,7 @@ class MemoryServer:
         def act(memory: Memory) -> str:
             if prompt is None:
                 raise UsageInvalid(f"There is no prompt {params.name[:80]!r}", f"There are {', '.join(PROMPTS)}.")
-            if unknown := given.keys() - prompt.parameters:
+            if unknown := given.keys() - {each.name for each in prompt.listed.arguments or ()}:
                 raise UsageInvalid(f"The prompt {params.name} takes no {', '.join(sorted(unknown))[:80]}")
             return prompt.act(memory, **given)
 

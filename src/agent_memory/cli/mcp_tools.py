@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, get_type_hints
 
+import mcp.types as wire
 from attrs import frozen
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import ErrorDetails
@@ -104,31 +105,28 @@ _AnyOfTags = Annotated[_Words, _meant("Only chunks with any of these.", _MAX_TAG
 _NOT_SENT = ("title", "maxLength", "maxItems")
 
 
+def _schema_of(parameters: type[BaseModel]) -> dict[str, Any]:
+    """Returns the JSON schema of the arguments: the part of pydantic's that a model needs."""
+    whole = parameters.model_json_schema()
+    properties: dict[str, Any] = {}
+    for name, each in whole["properties"].items():
+        described = {**each, **each.get("anyOf", [{}])[0]}
+        if "$ref" in described:
+            described = {**whole["$defs"][described["$ref"].rpartition("/")[2]], "description": "", **described}
+        if "items" in described:
+            described["items"] = {"type": "string"}
+        sent = {key: value for key, value in described.items() if key not in (*_NOT_SENT, "anyOf", "$ref")}
+        properties[name] = {key: value for key, value in sent.items() if value not in (None, "")}
+    required = {"required": whole["required"]} if "required" in whole else {}
+    return {"type": "object", "properties": properties, **required}
+
+
 @frozen
 class Tool:
-    name: str
-    description: str
+    listed: wire.Tool
+    """As clients are told of it."""
     parameters: type[BaseModel]
     act: Callable[..., str]
-    reads_only: bool
-    destroys: bool
-    idempotent: bool
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """Returns the JSON schema of the arguments: the part of pydantic's that a model needs."""
-        whole = self.parameters.model_json_schema()
-        properties: dict[str, Any] = {}
-        for name, each in whole["properties"].items():
-            described = {**each, **each.get("anyOf", [{}])[0]}
-            if "$ref" in described:
-                described = {**whole["$defs"][described["$ref"].rpartition("/")[2]], "description": "", **described}
-            if "items" in described:
-                described["items"] = {"type": "string"}
-            sent = {key: value for key, value in described.items() if key not in (*_NOT_SENT, "anyOf", "$ref")}
-            properties[name] = {key: value for key, value in sent.items() if value not in (None, "")}
-        required = {"required": whole["required"]} if "required" in whole else {}
-        return {"type": "object", "properties": properties, **required}
 
     @as_result
     def __call__(self, memory: Memory, arguments: Mapping[str, object]) -> str:
@@ -170,13 +168,18 @@ def _tool(
     """Lists a function among the tools: its parameters, without the first, the memory, are those of the tool."""
 
     def listed(act: Callable[..., str]) -> Callable[..., str]:
-        hints = get_type_hints(act, include_extras=True)
+        types = get_type_hints(act, include_extras=True)
         _, *parameters = inspect.signature(act).parameters.values()
         known: dict[str, Any] = {
-            each.name: (hints[each.name], ... if each.default is each.empty else each.default) for each in parameters
+            each.name: (types[each.name], ... if each.default is each.empty else each.default) for each in parameters
         }
         model = create_model(act.__name__, __config__=_CONFIG, **known)
-        TOOLS[act.__name__] = Tool(act.__name__, description, model, act, reads_only, destroys, idempotent)
+        hints = wire.ToolAnnotations(
+            read_only_hint=reads_only, destructive_hint=destroys, idempotent_hint=idempotent, open_world_hint=False
+        )
+        name, schema = act.__name__, _schema_of(model)
+        shown = wire.Tool(name=name, description=description, input_schema=schema, annotations=hints)
+        TOOLS[name] = Tool(shown, model, act)
         return act
 
     return listed
@@ -432,17 +435,29 @@ _REVIEW = (
 
 @frozen
 class Prompt:
-    description: str
+    listed: wire.Prompt
     act: Callable[..., str]
-    parameters: Mapping[str, str] = {}
-    """What each argument means, by name; all may be left out."""
 
 
-_SESSION = {"session": "The id of a session; the newest here without it."}
+def _prompt(name: str, act: Callable[..., str], description: str, **parameters: str) -> Prompt:
+    """All arguments may be left out."""
+    arguments = [wire.PromptArgument(name=each, description=said) for each, said in parameters.items()]
+    return Prompt(wire.Prompt(name=name, description=description, arguments=arguments), act)
+
+
+_SESSION = "The id of a session; the newest here without it."
 PROMPTS: Mapping[str, Prompt] = {
-    "handoff": Prompt("What an earlier session was asked, did and left open.", handoff_prompt, _SESSION),
-    "resume": Prompt("Go on with earlier work: what memory knows here, and the last handoff.", resume_prompt, _SESSION),
-    "review": Prompt("What of the memory waits for your decision.", review_prompt),
+    each.listed.name: each
+    for each in (
+        _prompt("handoff", handoff_prompt, "What an earlier session was asked, did and left open.", session=_SESSION),
+        _prompt(
+            "resume",
+            resume_prompt,
+            "Go on with earlier work: what memory knows here, and the last handoff.",
+            session=_SESSION,
+        ),
+        _prompt("review", review_prompt, "What of the memory waits for your decision."),
+    )
 }
 
 

@@ -81,17 +81,21 @@ def _config(arguments: argparse.Namespace, console: Console) -> None:
         path = config_path(home_of(os.environ))
         console.answer({"path": path}, path)
     else:
-        effective = unwrap(load_config(os.environ, current_directory()))
-        console.warn(*effective.warnings)
+        effective = _in_effect(console)
         document = _without_secrets(written(effective.config))
         rows = [(key, value, effective.source_of(key)) for key, value in leaves(document)]
         sources = {key: source for key, _, source in rows}
         console.answer({"config": document, "sources": sources}, *_config_lines(rows))
 
 
-def _get(key: str, console: Console) -> None:
+def _in_effect(console: Console) -> Effective:
     effective = unwrap(load_config(os.environ, current_directory()))
     console.warn(*effective.warnings)
+    return effective
+
+
+def _get(key: str, console: Console) -> None:
+    effective = _in_effect(console)
     found = _setting(key, effective)
     text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
     console.answer({"key": key, "value": found, "source": effective.source_of(key)}, text)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from agent_memory.acts.keeping import Renamed
 from agent_memory.app import Memory
 from agent_memory.cli.console import Console, Options, text_of
 from agent_memory.cli.dialogue import open_here, warn_unreadable
@@ -15,7 +16,6 @@ from agent_memory.documents import json_of, rows_of, scopes_document
 from agent_memory.errors import StateNotFound, UsageInvalid
 from agent_memory.note.tagging import Standing
 from agent_memory.results import unwrap
-from agent_memory.rules.change import Dropped
 from agent_memory.rules.run_log import short_id
 from agent_memory.store.bookkeeping import StateValue
 from agent_memory.text.instants import day_of
@@ -34,12 +34,11 @@ def _print_rows(console: Console, headings: Sequence[str], rows: Sequence[Sequen
         console.warn(nothing)
 
 
-def _warn_left(console: Console, left: Iterable[Dropped]) -> None:
-    console.warn(*(f"{each.subject} was left as it is: {'; '.join(each.reasons)}." for each in left))
-
-
-def _left(left: Iterable[Dropped]) -> list[dict[str, Any]]:
-    return [{"id": each.subject, "reasons": list(each.reasons)} for each in left]
+def _tell_renamed(console: Console, done: Renamed, said: str) -> None:
+    left = [{"id": each.subject, "reasons": list(each.reasons)} for each in done.left]
+    run = {"run": done.run_id} if done.run_id else {}
+    console.answer({"old": done.old, "new": done.new, "notes": list(done.notes), "left": left, **run}, said)
+    console.warn(*(f"{each.subject} was left as it is: {'; '.join(each.reasons)}." for each in done.left))
 
 
 # -- state ------------------------------------------------------------------------------------------------------------
@@ -146,10 +145,7 @@ def _tags(arguments: argparse.Namespace, console: Console) -> None:
         _list_tags(memory, console)
     elif act == "rename":
         done = unwrap(memory.tags.rename(*given))
-        said = f"Renamed {done.old} to {done.new} in {counted(len(done.notes), 'note')}."
-        document = {"old": done.old, "new": done.new, "notes": list(done.notes), "left": _left(done.left)}
-        console.answer(document, said)
-        _warn_left(console, done.left)
+        _tell_renamed(console, done, f"Renamed {done.old} to {done.new} in {counted(len(done.notes), 'note')}.")
     else:
         if arguments.all:
             tags = unwrap(memory.tags.list())
@@ -214,9 +210,5 @@ def _scope(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
     memory.caller.only_a_person(f"scope {act}")
     done = unwrap(memory.scopes.rename(*arguments.scopes, merge=act == "merge"))
-    count = len(done.notes)
-    console.answer(
-        {"old": done.old, "new": done.new, "notes": list(done.notes), "left": _left(done.left), "run": done.run_id},
-        f"Moved {counted(count, 'note')} from {done.old} to {done.new}; `memory undo {short_id(done.run_id)}` takes that back.",
-    )
-    _warn_left(console, done.left)
+    moved = f"Moved {counted(len(done.notes), 'note')} from {done.old} to {done.new}"
+    _tell_renamed(console, done, f"{moved}; `memory undo {short_id(done.run_id)}` takes that back.")
