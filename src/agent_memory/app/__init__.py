@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property, partial
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import Factory, define, evolve, field
 from returns.result import Failure, Result, Success
@@ -48,7 +48,7 @@ from agent_memory.note.note import (
     shown_to_agents,
 )
 from agent_memory.note.note_format import id_in_name
-from agent_memory.recall.branches import TRUNKS, Unmerged, branch_mark, look_for_unmerged, unmerged_branches
+from agent_memory.recall.branches import TRUNKS, branch_mark, look_for_unmerged, unmerged_branches
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog
 from agent_memory.recall.grounding import (
     COMMAND_SECONDS,
@@ -71,6 +71,7 @@ from agent_memory.text.plain_text import counted
 if TYPE_CHECKING:
     from threading import Event
 
+T = TypeVar("T")
 Warn = Callable[[str], None]
 Progress = Callable[[str], None]
 
@@ -95,6 +96,11 @@ def open_memory(environ: Mapping[str, str], cwd: Path | str | None, warn: Warn) 
     for warning in effective.warnings:
         warn(warning)
     return Memory(environ, directory, effective, warn)
+
+
+def part(make: Callable[[Memory], T]) -> cached_property[T]:
+    """Returns a part of the memory, which is made when it is first asked for."""
+    return cached_property(make)
 
 
 @define(slots=False, eq=False)
@@ -129,37 +135,32 @@ class Memory:
 
     # -- the parts ----------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def real_root(self) -> str:
-        return real_root(self.config.storage.root or "")
-
-    @cached_property
-    def root(self) -> Path:
-        return Path(self.real_root)
-
-    @cached_property
-    def locks(self) -> Locks:
-        return Locks(self.real_root, self.environ)
-
-    @cached_property
-    def store(self) -> Store:
-        return Store(self.real_root, self.locks)
-
-    @cached_property
-    def index(self) -> late.note_index.NoteIndex:
-        return late.note_index.NoteIndex(self.store.files)
-
-    @cached_property
-    def inbox(self) -> late.inbox_files.Inbox:
-        return late.inbox_files.Inbox(self.root, self.environ)
-
-    @cached_property
-    def targets(self) -> late.targets.Targets:
-        return late.targets.Targets(home_of(self.environ), self.real_root)
-
-    @cached_property
-    def scope_of(self) -> Callable[[str | None], str]:
-        return partial(scope_of, environ=self.environ)
+    real_root = part(lambda memory: real_root(memory.config.storage.root or ""))
+    root = part(lambda memory: Path(memory.real_root))
+    locks = part(lambda memory: Locks(memory.real_root, memory.environ))
+    store = part(lambda memory: Store(memory.real_root, memory.locks))
+    index = part(lambda memory: late.note_index.NoteIndex(memory.store.files))
+    inbox = part(lambda memory: late.inbox_files.Inbox(memory.root, memory.environ))
+    targets = part(lambda memory: late.targets.Targets(home_of(memory.environ), memory.real_root))
+    scope_of = part(lambda memory: partial(scope_of, environ=memory.environ))
+    ledger = part(lambda memory: UsageLedger(memory.real_root))
+    spend = part(lambda memory: late.bookkeeping.SpendLedgerFiles(memory.root, memory.locks))
+    log = part(lambda memory: late.run_files.RunLog(memory.root))
+    marks = part(lambda memory: late.bookkeeping.SessionMarks(memory.root))
+    run_records = part(lambda memory: late.run_files.ConsolidateRecords(memory.root, memory.clock))
+    defrag_records = part(lambda memory: late.run_files.DefragRecords(memory.root, memory.clock))
+    kept_histories = part(
+        lambda memory: late.kept_histories_files.KeptHistories(memory.root, memory.config.storage.history_cap_mib << 20)
+    )
+    history_index = part(
+        lambda memory: late.kept_histories_files.HistoryIndex(memory.store.files.database, memory.kept_histories)
+    )
+    tombstones = part(lambda memory: late.tombstones.Tombstones(memory.root))
+    git_process = part(lambda memory: late.git_process.GitProcess(memory.root, memory.environ))
+    recorder = part(
+        lambda memory: late.git_history.GitRecorder(memory.root, memory.config.storage, memory.environ, memory.locks)
+    )
+    histories = part(lambda memory: late.harness.Histories(memory.surroundings()))
 
     @cached_property
     def embedder(self) -> late.ports.Embedder | str:
@@ -171,50 +172,6 @@ class Memory:
         """Returns the search for notes about the same subject as one that is about to be written."""
         embedder = None if isinstance(self.embedder, str) else self.embedder
         return late.known_notes.KnownNotes(self.store, self.index, embedder, self.config.limits.similarity)
-
-    @cached_property
-    def ledger(self) -> UsageLedger:
-        return UsageLedger(self.real_root)
-
-    @cached_property
-    def spend(self) -> late.bookkeeping.SpendLedgerFiles:
-        return late.bookkeeping.SpendLedgerFiles(self.root, self.locks)
-
-    @cached_property
-    def log(self) -> late.run_files.RunLog:
-        return late.run_files.RunLog(self.root)
-
-    @cached_property
-    def marks(self) -> late.bookkeeping.SessionMarks:
-        return late.bookkeeping.SessionMarks(self.root)
-
-    @cached_property
-    def run_records(self) -> late.run_files.ConsolidateRecords:
-        return late.run_files.ConsolidateRecords(self.root, self.clock)
-
-    @cached_property
-    def defrag_records(self) -> late.run_files.DefragRecords:
-        return late.run_files.DefragRecords(self.root, self.clock)
-
-    @cached_property
-    def kept_histories(self) -> late.kept_histories_files.KeptHistories:
-        return late.kept_histories_files.KeptHistories(self.root, self.config.storage.history_cap_mib << 20)
-
-    @cached_property
-    def history_index(self) -> late.kept_histories_files.HistoryIndex:
-        return late.kept_histories_files.HistoryIndex(self.store.files.database, self.kept_histories)
-
-    @cached_property
-    def tombstones(self) -> late.tombstones.Tombstones:
-        return late.tombstones.Tombstones(self.root)
-
-    @cached_property
-    def git_process(self) -> late.git_process.GitProcess:
-        return late.git_process.GitProcess(self.root, self.environ)
-
-    @cached_property
-    def recorder(self) -> late.git_history.GitRecorder:
-        return late.git_history.GitRecorder(self.root, self.config.storage, self.environ, self.locks)
 
     def close(self) -> tuple[str, ...]:
         """Renews the index after writing, so that no hook has to; returns the warnings."""
@@ -236,10 +193,6 @@ class Memory:
         roots = self.config.capture.transcript_roots
         home, by_agent = home_of(self.environ), self.caller.is_agent
         return late.harness.Surroundings(self.environ, home, self.root, roots, project_directories, by_agent)
-
-    @cached_property
-    def histories(self) -> late.ports.HistorySource:
-        return late.harness.Histories(self.surroundings())
 
     @property
     def reading(self) -> Reading:
@@ -324,9 +277,7 @@ class Memory:
         here, commit = self.scope_on_arrival(), self.checkout.commit
         return unwrap(self.service.remember(evolve(draft, cwd=self.cwd, here=here, commit=commit)))
 
-    @cached_property
-    def _vocabulary_file(self) -> late.bookkeeping.TagVocabularyFile:
-        return late.bookkeeping.TagVocabularyFile(self.root)
+    _vocabulary_file = part(lambda memory: late.bookkeeping.TagVocabularyFile(memory.root))
 
     def kept_vocabulary(self) -> late.tagging.TagVocabulary:
         """Returns the vocabulary for whoever writes notes; an empty one if it cannot be read, which `memory doctor`
@@ -731,9 +682,7 @@ class Memory:
         """Returns `branch x, not found in main` for a note that comes from unmerged branches alone, else nothing."""
         return branch_mark(sources, self._unmerged)
 
-    @cached_property
-    def _unmerged(self) -> Unmerged:
-        return unmerged_branches(self.real_root)
+    _unmerged = part(lambda memory: unmerged_branches(memory.real_root))
 
     @property
     def checkout(self) -> Repository:
