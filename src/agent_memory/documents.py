@@ -58,23 +58,21 @@ def json_of(value: Any) -> Any:
 
 def fields_of(value: Any, *names: str) -> dict[str, Any]:
     """Returns the attributes of a value, or only those with these names: keys in camelCase, or as its class names them;
-    an instant, whose name ends with `at_ms`, in ISO 8601; what its class calls sparse only where there is something."""
+    an instant, whose name ends with `at_ms`, in ISO 8601."""
     document: dict[str, Any] = {}
     for name in names or [each.name for each in fields(value.__class__)]:
-        key, is_instant, is_sparse = _key(value.__class__, name)
+        key, is_instant = _key(value.__class__, name)
         member = getattr(value, name)
-        if member or not is_sparse:
-            document[key] = iso_or_none(member) if is_instant else json_of(member)
+        document[key] = iso_or_none(member) if is_instant else json_of(member)
     return document
 
 
 @cache
-def _key(cls: type, name: str) -> tuple[str, bool, bool]:
+def _key(cls: type, name: str) -> tuple[str, bool]:
     is_instant = name.endswith("at_ms")
     known = fields_dict(cls) if has(cls) else {}
-    stated = known[name].metadata if name in known else {}
-    key: str = stated.get("key") or camel_case(name.removesuffix("_ms") if is_instant else name)
-    return key, is_instant, stated.get("sparse", False)
+    stated: str | None = known[name].metadata.get("key") if name in known else None
+    return stated or camel_case(name.removesuffix("_ms") if is_instant else name), is_instant
 
 
 def rows_of(values: Iterable[Any], *names: str) -> list[dict[str, Any]]:
@@ -117,8 +115,11 @@ def entry_document(
     front = {field.key: json_of(getattr(meta, field.attribute)) for field in META_FIELDS}
     front["status"] = (Status.PROMOTED if tier is Tier.HOT else meta.status).value
     front |= {"used": usage.count, "last_used": iso_or_none(usage.last_at_ms)}
-    for hidden in ("cleared", *([] if meta.withheld else ["withheld"])):
-        del front[hidden]
+    for absent in ("cleared", *([] if meta.withheld else ["withheld"])):
+        del front[absent]
+    for source in front["sources"]:
+        if not source["imported"]:
+            del source["imported"]
     return {
         **front,
         "path": listed.path,

@@ -251,17 +251,17 @@ _ID = r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z"
 class Options:
     """Declares the arguments of a command, or those of one group of them."""
 
-    def __init__(self, parser: argparse.ArgumentParser, group: argparse._ArgumentGroup | None = None) -> None:
+    def __init__(self, parser: argparse.ArgumentParser, add: Callable[..., object] | None = None) -> None:
         self._parser = parser
         self.prog = parser.prog
-        self.add = (group or parser).add_argument
+        self.add = add or parser.add_argument
 
     def group(self, heading: str) -> Options:
-        return Options(self._parser, self._parser.add_argument_group(heading))
+        return Options(self._parser, self._parser.add_argument_group(heading).add_argument)
 
     def one_of(self) -> Options:
         """Returns a group of which a call may have one argument only."""
-        return Options(self._parser, self._parser.add_mutually_exclusive_group())
+        return Options(self._parser, self._parser.add_mutually_exclusive_group().add_argument)
 
     def runs(self, run: Run, epilog: str = "", example: str = "", **defaults: object) -> None:
         """Says what the command does, and the part of its help after the options; `example` is a call that makes sense
