@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -23,14 +21,6 @@ AGENT = Caller(Harness.CLAUDE_CODE, "CLAUDE_CODE_CHILD_SESSION")
 LAMP = "The lamp is built with gcc 12 in 90 seconds."
 RETRY = "The uploader retries after 5 s and then after 10 s, and uses the queue `jobs`."
 PORTS = "Deploys of the lamp run from main only; the port is {}."
-
-
-@pytest.fixture
-def memory(root: Path, home: Path) -> Memory:
-    config = home / ".config/agent-memory/config.json"
-    config.parent.mkdir(parents=True)
-    config.write_text('{"storage": {"autoCommit": false}}')
-    return open_memory(os.environ, home, print).unwrap()
 
 
 def remembered(memory: Memory, text: str, caller: Caller = Caller(), expiry: Expiry = Expiry(None)) -> str:  # noqa: B008

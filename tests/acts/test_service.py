@@ -79,10 +79,6 @@ class World:
     def entry(self, id: str) -> StoredEntry:
         return self.store.read(id).unwrap()
 
-    def texts(self) -> dict[str, str]:
-        """Body by id of all that lives."""
-        return {each.meta.id: self.entry(each.meta.id).body for each in self.store.list().unwrap().entries}
-
 
 def reading(service: MemoryService) -> Reading:
     return Reading(service.store, service.ledger, service.clock, service.caller)

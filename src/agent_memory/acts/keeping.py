@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Success
 
 from agent_memory.capture.places import UNKNOWN, KnownPlace, KnownPlaces, redacted_scope, root_commit_of, unborn_mark
 from agent_memory.capture.repository import Repository, scope_there, stated_scope
@@ -144,8 +144,7 @@ class StateKeeping:
     writes: RecordedWrites
     keys: StateKeysFiles
     clock: Clock
-    vocabulary: Callable[[], Result[TagVocabulary, Error]] = lambda: Success(TagVocabulary())
-    """The tags that a person has accepted."""
+    vocabulary: TagVocabularyFile
 
     @as_result
     def get(self, key: str) -> StateValue | None:
@@ -154,7 +153,7 @@ class StateKeeping:
         kept = self._kept(key)
         if kept is not None or key != VOCABULARY_KEY:
             return kept
-        accepted = unwrap(self.vocabulary()).accepted
+        accepted = unwrap(self.vocabulary.get()).accepted
         tags = sorted(tag.removeprefix(f"{DEFAULT_PREFIX}__") for tag in accepted)
         return StateValue(VOCABULARY_KEY, json.dumps({"vocabulary": tags})) if tags else None
 

@@ -290,9 +290,8 @@ class Memory:
 
     @property
     def state(self) -> late.keeping.StateKeeping:
-        return late.keeping.StateKeeping(
-            self.writes, late.bookkeeping.StateKeysFiles(self.root), self.clock, self._vocabulary_file.get
-        )
+        keys = late.bookkeeping.StateKeysFiles(self.root)
+        return late.keeping.StateKeeping(self.writes, keys, self.clock, self._vocabulary_file)
 
     @property
     def scopes(self) -> late.keeping.ScopeKeeping:
