@@ -43,7 +43,7 @@ from agent_memory.note.note import Harness
 from agent_memory.session.found_session import FoundSession
 from agent_memory.session.history import History, SessionMark, transcript_key
 from agent_memory.session.own_marks import is_own_prompt, typed_words
-from agent_memory.session.queue import retrieval_of
+from agent_memory.session.queue import SessionFile
 from agent_memory.session.turns import Excerpt
 from agent_memory.text.ids import IdSet
 
@@ -290,13 +290,9 @@ class AiderChats(files.Sessions):
             # A run that another one follows in its file changed last before that one began.
             ends = [*(after.started_at_ms or changed_at_ms for after in runs[1:]), changed_at_ms]
             for run, last_at_ms in zip(runs, ends, strict=False):
-                how, began, cwd = (
-                    retrieval_of(Harness.AIDER, run.session_id, path),
-                    run.started_at_ms,
-                    os.path.dirname(path),
-                )
-                if how and (since_ms is None or last_at_ms >= since_ms):
-                    yield Success(FoundSession(Harness.AIDER, how, last_at_ms, ended_at_ms=began, cwd=cwd))
+                if since_ms is None or last_at_ms >= since_ms:
+                    how, cwd = SessionFile("aider-session", run.session_id, path), os.path.dirname(path)
+                    yield Success(FoundSession(Harness.AIDER, how, last_at_ms, ended_at_ms=run.started_at_ms, cwd=cwd))
 
     def runs(self, path: str) -> tuple[Run, ...]:
         """Returns the runs in a chat history that have a prompt, in order."""

@@ -26,8 +26,6 @@ from agent_memory.session.history import History, SessionMark, transcript_key
 from agent_memory.session.queue import retrieval_of
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,127}", re.ASCII)
-# With O_PATH (Linux) a directory that may be passed through but not listed will do.
-_DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK, opening a FIFO would wait for a writer.
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", re.ASCII)
@@ -129,12 +127,13 @@ class OpenTranscript:
 @contextmanager
 def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[OpenTranscript, None, None]:
     """Yields the open transcript. Raises TranscriptRefused: outside the roots, a symbolic link, no regular file.
-    HistoryUnavailable: missing, not to be opened now, or an OSError in the context. Every directory below `/` is
-    opened without following links, so that one exchanged for a link after the check is refused."""
+    HistoryUnavailable: missing, not to be opened now, or an OSError in the context."""
     real = roots.admit(path)
     with ExitStack() as stack:
         try:
-            descriptor = _open_without_links(real, path)
+            # Looked at before it is opened: opening a device can have effects of its own.
+            _refuse_irregular(path, os.lstat(real).st_mode)
+            descriptor = os.open(real, FILE_FLAGS)
             stack.callback(close_quietly, descriptor)
             status = os.fstat(descriptor)
         except OSError as error:
@@ -170,21 +169,6 @@ def text_beside(directory: str, name: str, session_id: str) -> str:
     """Returns the text of such a file of a few lines, empty where there is none."""
     with file_beside(TranscriptRoots((directory,)), f"{directory}/{name}", session_id) as file:
         return os.read(file.descriptor, 4 * 1024 * 1024).decode("utf-8", "replace") if file else ""
-
-
-def _open_without_links(real: str, path: str) -> int:
-    names = real.strip("/").split("/")
-    directory = os.open("/", _DIRECTORY_FLAGS)
-    try:
-        for name in names[:-1]:
-            below = os.open(name, _DIRECTORY_FLAGS, dir_fd=directory)
-            os.close(directory)
-            directory = below
-        # Looked at before it is opened: opening a device can have effects of its own.
-        _refuse_irregular(path, os.stat(names[-1], dir_fd=directory, follow_symlinks=False).st_mode)
-        return os.open(names[-1], FILE_FLAGS, dir_fd=directory)
-    finally:
-        os.close(directory)
 
 
 def _refuse_irregular(path: str, mode: int) -> None:
