@@ -21,6 +21,46 @@ STOP: dict[str, Any] = {
     "last_assistant_message": "WHAT SOMEBODY WROTE",
 }
 
+PAYLOADS: dict[str, dict[str, object]] = {
+    "claude-code": {**STOP, "cwd": "/p"},
+    "codex": {
+        "session_id": ID,
+        "transcript_path": f"/c/sessions/2026/02/13/rollout-2026-02-13T14-30-05-{ID}.jsonl",
+        "cwd": "/p",
+        "hook_event_name": "SessionEnd",
+        "reason": "other",
+        "turn_id": "1",
+    },
+    "cursor": {
+        "conversation_id": ID,
+        "session_id": ID,
+        "hook_event_name": "sessionEnd",
+        "cursor_version": "2026.09.28-64d2043",
+        "workspace_roots": ["/p", "/v"],
+        "transcript_path": None,
+        "reason": "completed",
+    },
+    "gemini": {
+        "session_id": ID,
+        "transcript_path": "/g/tmp/lamp/chats/session-2026-02-13T14-30-10000000.jsonl",
+        "cwd": "/p",
+        "hook_event_name": "AfterAgent",
+        "timestamp": "2026-02-13T14:30:05.000Z",
+    },
+    "copilot": {
+        "sessionId": ID,
+        "timestamp": 1_770_000_000_000,
+        "cwd": "/p",
+        "transcriptPath": f"/h/.copilot/session-state/{ID}/events.jsonl",
+        "stopReason": "end_turn",
+    },
+    "goose": {"event": "Stop", "session_id": ID, "matcher_context": None, "working_dir": "/p"},
+    "amp": {"type": "agent.end", "thread": {"id": ID}, "status": "done", "cwd": "/p"},
+    "opencode": {"type": "session.idle", "properties": {"sessionID": ID}, "directory": "/p"},
+    "pi": {"type": "agent_end", "sessionId": ID, "sessionFile": f"/s/x_{ID}.jsonl", "cwd": "/p"},
+}
+"""One of each harness, as it sends it."""
+
 _MAIN = "import sys; from agent_memory.cli.entry import main; sys.exit(main())"
 HOOK = [sys.executable, "-c", _MAIN, "capture", "--harness", "claude-code", "--hook"]
 

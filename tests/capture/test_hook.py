@@ -21,9 +21,9 @@ from agent_memory.capture.inbox_files import parse_inbox_entry, render_inbox_ent
 from agent_memory.capture.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.files.root import is_marked
 from agent_memory.note.note import Harness
-from agent_memory.session.queue import Context, SessionFile
+from agent_memory.session.queue import Context, SessionFile, session_id_of
 from faults import failing_at
-from hook_calls import HOOK, ID, call, inbox_of, payload, problems_of
+from hook_calls import HOOK, ID, PAYLOADS, call, inbox_of, payload, problems_of
 from inbox_entries import contexts, instants
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
@@ -226,6 +226,59 @@ def test_a_wrong_command_line_is_told_in_the_log(words: list[str], root: Path, h
     call(command=[*HOOK[:4], *words])
     assert inbox_of(root) == []
     assert [problem["code"] for problem in problems_of(home)] == ["usage"]
+
+
+# -- as each harness calls it: nothing bad is stored whatever is sent
+
+
+def as_hook_of(harness: str) -> list[str]:
+    return [*HOOK[:4], "--harness", harness, "--hook"]
+
+
+@pytest.mark.parametrize("harness", SHAPES)
+def test_every_harness_is_captured_with_nothing_that_anybody_wrote(harness: str, root: Path, home: Path) -> None:
+    sent = {**PAYLOADS[harness], "prompt": "WHAT SOMEBODY WROTE", "messages": ["WROTE"]}
+    call(json.dumps(sent).encode(), command=as_hook_of(harness))
+    (entry,) = inbox_of(root)
+    assert entry.harness == harness
+    assert (entry.retrieval.method, session_id_of(entry)) == (method_of(harness), ID)
+    assert "WROTE" not in next((root / "inbox").iterdir()).read_text()
+    assert problems_of(home) == []
+
+
+@pytest.mark.parametrize("named", ["codex", "claude-code"])
+def test_an_ephemeral_session_of_codex_is_not_kept(named: str, root: Path, home: Path) -> None:
+    for event in ("SessionStart", "Stop", "SessionEnd"):
+        sent = {**PAYLOADS["codex"], "transcript_path": None, "hook_event_name": event}
+        call(json.dumps(sent).encode(), command=as_hook_of(named))
+    assert (inbox_of(root), problems_of(home)) == ([], [])
+
+
+@pytest.mark.parametrize("sign", ["$(touch {})", "; touch {} #", "`touch {}`", "../../../..{}", "{}\n", "| tee {}"])
+def test_no_id_reaches_a_shell_or_a_path_p21(sign: str, root: Path, home: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    for harness, sent in PAYLOADS.items():
+        text = json.dumps(sent).replace(ID, sign.format(made).replace("\n", "\\n"))
+        assert isinstance(session_event(harness, json.loads(text)), str), harness
+    call(text.encode(), command=as_hook_of(harness))
+    assert not made.exists()
+    assert inbox_of(root) == []
+    assert len(problems_of(home)) == 1
+
+
+@pytest.mark.parametrize("where", ["home", "below the home", "temporary", "a repository"])
+def test_a_session_is_of_its_repository_or_directory_or_of_none(where: str, root: Path, home: Path) -> None:
+    git = home / ("lamp/.git" if where == "a repository" else ".git")  # dotfiles, perhaps
+    git.mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "config").write_text('[remote "origin"]\n\turl = https://t:secret@github.com/ada/repo.git\n')
+    (home / "notes").mkdir()
+    cwd = {"home": home, "below the home": home / "notes", "temporary": Path("/var/tmp"), "a repository": home / "lamp"}
+    call(payload(cwd=str(cwd[where])))
+    (entry,) = inbox_of(root)
+    repo = {"home": None, "a repository": "github.com/ada/repo"}.get(where, f"path:{cwd[where]}")
+    assert (entry.context.repo, entry.context.branch) == (repo, "main" if where == "a repository" else None)
+    assert "secret" not in next((root / "inbox").iterdir()).read_text()
 
 
 # -- bad surroundings

@@ -1,4 +1,4 @@
-"""The inbox on disk."""
+"""The inbox on disk, and the JSON of its entries."""
 
 from __future__ import annotations
 
@@ -10,16 +10,27 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
+from hypothesis import given, settings
 from returns.result import Failure, Result, Success
 
-from agent_memory.capture.inbox_files import Inbox, captures, parse_inbox_entry, put_snapshot, render_inbox_entry
+from agent_memory.capture.inbox_files import (
+    TROUBLES_FORMAT,
+    Inbox,
+    captures,
+    parse_inbox_entry,
+    put_snapshot,
+    render_inbox_entry,
+)
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
-from agent_memory.note.note import Harness
+from agent_memory.note.note import Harness, Kind
 from agent_memory.session.queue import (
     UPGRADE_EVENT,
+    AmpThread,
+    Context,
     FileSnapshot,
     InboxEntry,
     InlineNote,
@@ -32,64 +43,11 @@ from agent_memory.session.queue import (
     session_id_of,
 )
 from faults import Killed, each_failure, each_kill, failing_at, failing_on, killed_at, snapshot
-from inbox_entries import AT_MS, note, session
+from inbox_entries import AT_MS, entries, note, session
 
 NOW = AT_MS + 86_400_000
 WRITTEN = Outcome("written", "run-1", NOW, ("id__a1b2c3",))
-GAVE_UP = Outcome("gave-up", "run-1", NOW, reason="no envelope")
-
-
-def load(inbox: Inbox) -> tuple[Pending, ...]:
-    return inbox.load(NOW).unwrap().pending
-
-
-class TestInbox:
-    """Missing, twice, corrupt, empty; what is concurrent is for the files alone."""
-
-    @pytest.fixture
-    def inbox(self, root: Path) -> Inbox:
-        return Inbox(root)
-
-    def test_what_one_session_left_waits_as_one_since_the_first_p24(self, inbox: Inbox) -> None:
-        for later_ms in (86_400_000, 0, 1):
-            inbox.put(session(at_ms=AT_MS + later_ms)).unwrap()
-        assert inbox.waiting() == Success((1, AT_MS))
-
-    def test_the_sessions_that_wait_and_those_given_up_are_known(self, inbox: Inbox) -> None:
-        assert inbox.known() == Success(KnownSessions())
-        inbox.put(session()).unwrap()
-        (pending,) = load(inbox)
-        key = queue_key(pending.entry, pending.name)
-        assert inbox.known() == Success(KnownSessions(frozenset({key})))
-        inbox.put(session(event=UPGRADE_EVENT)).unwrap()
-        assert inbox.known() == Success(KnownSessions(frozenset({key}), frozenset({key})))
-        (pending,) = load(inbox)
-        inbox.give_up(pending, GAVE_UP).unwrap()
-        assert inbox.known() == Success(KnownSessions(given_up_at_ms={key: NOW}))
-
-    def test_an_invalid_entry_is_refused_with_every_problem(self, inbox: Inbox) -> None:
-        bad = InboxEntry(AT_MS, Harness.AMP, InlineNote("", "\x00"), session(cwd="relative").context)
-        error = inbox.put(bad).failure()
-        assert isinstance(error, InboxEntryInvalid)
-        assert len(error.problems) == 3
-        assert inbox.waiting() == Success((0, None))
-
-
-def test_a_name_of_which_the_entry_changed_meanwhile_is_worked_on_next(root: Path) -> None:
-    inbox = Inbox(root)
-    inbox.put(note("first")).unwrap()
-    (pending,) = load(inbox)
-    file = root / "inbox" / pending.name
-    file.write_text(file.read_text().replace("first", "second"))
-    inbox.retire(pending, WRITTEN).unwrap()
-    (left,) = load(inbox)
-    assert left == evolve(pending, entry=note("second"))
-
-
-# -- on disk -----------------------------------------------------------------------------------------------------------
-
-
-GAVE_UP_FILES = Outcome("gave-up", "run-1", NOW, reason="no envelope \ud800 \x1b[31m")
+GAVE_UP = Outcome("gave-up", "run-1", NOW, reason="no envelope \ud800 \x1b[31m")
 
 
 @pytest.fixture
@@ -97,12 +55,50 @@ def inbox(root: Path) -> Inbox:
     return Inbox(root)
 
 
-def load_files(inbox: Inbox) -> Loaded:
+def load(inbox: Inbox) -> Loaded:
     return inbox.load(NOW).unwrap()
 
 
 def files(directory: Path) -> list[str]:
     return sorted(os.listdir(directory)) if directory.exists() else []
+
+
+def test_what_one_session_left_waits_as_one_since_the_first_p24(inbox: Inbox) -> None:
+    for later_ms in (86_400_000, 0, 1):
+        inbox.put(session(at_ms=AT_MS + later_ms)).unwrap()
+    assert inbox.waiting() == Success((1, AT_MS))
+
+
+def test_the_sessions_that_wait_and_those_given_up_are_known(inbox: Inbox) -> None:
+    assert inbox.known() == Success(KnownSessions())
+    inbox.put(session()).unwrap()
+    (pending,) = load(inbox).pending
+    key = queue_key(pending.entry, pending.name)
+    assert inbox.known() == Success(KnownSessions(frozenset({key})))
+    inbox.put(session(event=UPGRADE_EVENT)).unwrap()
+    assert inbox.known() == Success(KnownSessions(frozenset({key}), frozenset({key})))
+    (pending,) = load(inbox).pending
+    inbox.give_up(pending, GAVE_UP).unwrap()
+    assert inbox.known() == Success(KnownSessions(given_up_at_ms={key: NOW}))
+
+
+def test_an_invalid_entry_is_refused_with_every_problem(inbox: Inbox) -> None:
+    bad = InboxEntry(AT_MS, Harness.AMP, InlineNote("", "\x00"), session(cwd="relative").context)
+    error = inbox.put(bad).failure()
+    assert isinstance(error, InboxEntryInvalid)
+    assert len(error.problems) == 3
+    assert inbox.waiting() == Success((0, None))
+
+
+def test_a_name_of_which_the_entry_changed_meanwhile_is_worked_on_next(root: Path) -> None:
+    inbox = Inbox(root)
+    inbox.put(note("first")).unwrap()
+    (pending,) = load(inbox).pending
+    file = root / "inbox" / pending.name
+    file.write_text(file.read_text().replace("first", "second"))
+    inbox.retire(pending, WRITTEN).unwrap()
+    (left,) = load(inbox).pending
+    assert left == evolve(pending, entry=note("second"))
 
 
 def test_an_inbox_that_is_a_link_is_refused_p21(inbox: Inbox, root: Path, tmp_path: Path) -> None:
@@ -135,8 +131,8 @@ def test_a_put_that_is_killed_anywhere_leaves_nothing_or_one_whole_entry_p1_p2(t
         root = tmp_path / str(k)
         with dying:
             Inbox(root).put(note())
-        assert [pending.entry for pending in load_files(Inbox(root)).pending] in ([], [note()])
-        assert load_files(Inbox(root)).quarantined == ()
+        assert [pending.entry for pending in load(Inbox(root)).pending] in ([], [note()])
+        assert load(Inbox(root)).quarantined == ()
     assert k > 5
 
 
@@ -150,14 +146,14 @@ def test_processes_that_put_at_once_lose_and_overwrite_nothing_p7(root: Path) ->
     tests = str(Path(__file__).parents[1])
     running = [subprocess.Popen([sys.executable, "-c", script, str(root), tests]) for _ in range(3)]
     assert [process.wait() for process in running] == [0] * 3
-    assert len(load_files(Inbox(root)).pending) == 150
+    assert len(load(Inbox(root)).pending) == 150
 
 
 def test_quarantine_overwrites_nothing_p6(inbox: Inbox, root: Path) -> None:
     for content in ("{1", "{2", "{3"):
         (root / "inbox").mkdir(parents=True, exist_ok=True)
         (root / "inbox" / "bad.json").write_text(content)
-        assert len(load_files(inbox).quarantined) == 1
+        assert len(load(inbox).quarantined) == 1
     failed = root / "inbox" / ".failed"
     kept = [(failed / name).read_text() for name in files(failed) if not name.endswith(".reason.json")]
     assert sorted(kept) == ["{1", "{2", "{3"]
@@ -200,7 +196,7 @@ def test_the_repository_is_filled_in_at_load(inbox: Inbox, home: Path) -> None:
     inbox.put(session("a", cwd=str(project / "sub"))).unwrap()
     inbox.put(session("b", cwd="/nowhere")).unwrap()
     inbox.put(session("c", cwd=str(project), repo="kept/as/it/is")).unwrap()
-    repos = [pending.entry.context.repo for pending in load_files(inbox).pending]
+    repos = [pending.entry.context.repo for pending in load(inbox).pending]
     assert sorted(map(str, repos)) == ["github.com/owner/repo", "kept/as/it/is", "path:/nowhere"]
 
 
@@ -216,16 +212,16 @@ def test_a_crash_at_any_step_of_leaving_loses_and_doubles_nothing(tmp_path: Path
         for number in range(3):
             (root / "inbox").mkdir(parents=True, exist_ok=True)
             (root / "inbox" / f"{number}.json").write_text(render_inbox_entry(session(at_ms=AT_MS + number)))
-        (pending,) = load_files(inbox).pending
+        (pending,) = load(inbox).pending
         inbox.note(pending, Trouble(attempts=2)).unwrap()
         with killed_at(k) if k else failing_at(-1, 0, once=True) as fault, contextlib.suppress(Killed):
-            leave(inbox, pending, GAVE_UP_FILES)
-        for rest in load_files(inbox).pending:
-            leave(inbox, rest, GAVE_UP_FILES).unwrap()
+            leave(inbox, pending, GAVE_UP)
+        for rest in load(inbox).pending:
+            leave(inbox, rest, GAVE_UP).unwrap()
         left = {path for path in snapshot(root) if ".tmp-" not in path}
         expected = expected or left
         assert left == expected
-        assert load_files(inbox).pending == ()
+        assert load(inbox).pending == ()
         if k and not fault.struck:
             break
         k += 1
@@ -234,10 +230,10 @@ def test_a_crash_at_any_step_of_leaving_loses_and_doubles_nothing(tmp_path: Path
 
 def test_a_run_that_was_stopped_between_storing_and_retiring_does_not_work_twice_p3(inbox: Inbox, root: Path) -> None:
     name = inbox.put(note()).unwrap()
-    (pending,) = load_files(inbox).pending
+    (pending,) = load(inbox).pending
     inbox.retire(pending, WRITTEN).unwrap()
     (root / "inbox" / name).write_text(render_inbox_entry(note()))
-    assert load_files(inbox).pending == ()
+    assert load(inbox).pending == ()
     assert inbox.waiting() == Success((0, None))
 
 
@@ -246,7 +242,7 @@ def test_errors_while_leaving_are_values_and_the_entry_is_still_somewhere_p5(tmp
         root = tmp_path / str(k)
         inbox = Inbox(root)
         name = inbox.put(note()).unwrap()
-        (pending,) = load_files(inbox).pending
+        (pending,) = load(inbox).pending
         with failing as counter:
             result = inbox.retire(pending, WRITTEN)
         assert not counter.struck or isinstance(result.failure(), StoreIo)
@@ -260,16 +256,16 @@ def test_a_retry_does_not_overwrite_an_entry_that_took_the_name(inbox: Inbox, ro
     (root / "inbox").mkdir(parents=True)
     mine = root / "inbox" / "mine.json"
     mine.write_text(render_inbox_entry(note("old")))
-    inbox.give_up(load_files(inbox).pending[0], GAVE_UP_FILES).unwrap()
+    inbox.give_up(load(inbox).pending[0], GAVE_UP).unwrap()
     mine.write_text(render_inbox_entry(note("new")))
     assert inbox.retry_failed() == Success(1)
-    assert {pending.entry for pending in load_files(inbox).pending} == {note("old"), note("new")}
+    assert {pending.entry for pending in load(inbox).pending} == {note("old"), note("new")}
 
 
 def snapshot_entry(inbox: Inbox, root: Path) -> Pending:
     path = put_snapshot(str(root), "kept text", "/home/me/My Notes!.md", AT_MS).unwrap()
     inbox.put(InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot(path))).unwrap()
-    return load_files(inbox).pending[0]
+    return load(inbox).pending[0]
 
 
 def test_a_snapshot_is_named_for_its_file_and_moves_with_its_entry(inbox: Inbox, root: Path) -> None:
@@ -278,12 +274,12 @@ def test_a_snapshot_is_named_for_its_file_and_moves_with_its_entry(inbox: Inbox,
     path = pending.entry.retrieval.path
     assert path.startswith("inbox/snapshots/2026-02-13T14-30-05.123Z_My-Notes_")
     assert path.endswith(".md")
-    inbox.give_up(pending, GAVE_UP_FILES).unwrap()
+    inbox.give_up(pending, GAVE_UP).unwrap()
     assert not (root / path).exists()
     assert (root / "inbox" / ".failed" / Path(path).name).read_text() == "kept text"
     inbox.retry_failed().unwrap()
     assert (root / path).read_text() == "kept text"
-    inbox.retire(load_files(inbox).pending[0], WRITTEN).unwrap()
+    inbox.retire(load(inbox).pending[0], WRITTEN).unwrap()
     assert (root / "inbox" / ".processed" / Path(path).name).read_text() == "kept text"
     assert files(root / "inbox" / ".failed") == []
 
@@ -304,7 +300,7 @@ def test_a_snapshot_entry_cannot_move_another_file_away_p21(inbox: Inbox, root: 
     (root / "topics" / "mine.md").write_text("mine")
     (root / "inbox").mkdir()
     (root / "inbox" / "theirs.json").write_text(render_inbox_entry(entry))
-    assert [each.name for each in load_files(inbox).quarantined] == ["theirs.json"]
+    assert [each.name for each in load(inbox).quarantined] == ["theirs.json"]
     inbox.retire(Pending(entry, "theirs.json", ("theirs.json",)), WRITTEN).unwrap()
     assert (root / "topics" / "mine.md").read_text() == "mine"
 
@@ -313,7 +309,7 @@ def test_an_entry_does_not_come_back_without_its_snapshot_p6(inbox: Inbox, root:
     pending = snapshot_entry(inbox, root)
     assert isinstance(pending.entry.retrieval, FileSnapshot)
     path = pending.entry.retrieval.path
-    inbox.give_up(pending, GAVE_UP_FILES).unwrap()
+    inbox.give_up(pending, GAVE_UP).unwrap()
     with failing_on(f".failed/{Path(path).name}", "lstat"):
         assert isinstance(inbox.retry_failed().failure(), StoreIo)
     assert inbox.retry_failed() == Success(1)
@@ -391,4 +387,87 @@ def test_a_hand_written_file_is_welcome(inbox: Inbox, root: Path) -> None:
     mine = root / "inbox" / "my note.json"
     mine.write_text("\ufeff" + json.dumps(json.loads(render_inbox_entry(note("mine"))), indent=2))
     assert inbox.waiting() == Success((2, AT_MS))
-    assert note("mine") in [pending.entry for pending in load_files(inbox).pending]
+    assert note("mine") in [pending.entry for pending in load(inbox).pending]
+
+
+# -- an entry as JSON -------------------------------------------------------------------------------------------------
+
+
+AMP: dict[str, Any] = {
+    "version": 1,
+    "timestamp": "2026-02-13T14:30:05.123Z",
+    "harness": "amp",
+    "retrieval": {"method": "amp-thread", "threadId": "T-5928a90d"},
+    "context": {"cwd": "/home/me/p", "repo": "github.com/owner/repo", "branch": "main", "commit": "0" * 40},
+}
+
+
+def problems_of(document: object) -> tuple[str, ...]:
+    text = document if isinstance(document, str) else json.dumps(document)
+    refused = parse_inbox_entry(text).failure()
+    assert isinstance(refused, InboxEntryInvalid)
+    return refused.problems
+
+
+def changed(**members: Any) -> dict[str, Any]:
+    return {**AMP, **members}
+
+
+def test_the_contracts_example_is_read() -> None:
+    expected = InboxEntry(
+        AT_MS,
+        Harness.AMP,
+        AmpThread("T-5928a90d"),
+        Context(cwd="/home/me/p", repo="github.com/owner/repo", branch="main", commit="0" * 40),
+    )
+    assert parse_inbox_entry(json.dumps(AMP)) == Success(expected)
+
+
+def test_what_is_rendered_has_the_contracts_keys_in_its_order() -> None:
+    entry = InboxEntry(AT_MS, Harness.AMP, InlineNote("t", "b", ("topic__x",), Kind.LESSON, "T-1"))
+    assert render_inbox_entry(entry) == (
+        '{"version": 1, "timestamp": "2026-02-13T14:30:05.123Z", "harness": "amp", "retrieval": {"method": "inline", '
+        '"title": "t", "body": "b", "tags": ["topic__x"], "kind": "lesson", "threadId": "T-1"}}\n'
+    )
+
+
+@given(entries())
+@settings(max_examples=150)
+def test_a_rendered_entry_reads_back_the_same(entry: InboxEntry) -> None:
+    assert parse_inbox_entry(render_inbox_entry(entry)) == Success(entry)
+
+
+@pytest.mark.parametrize("trouble", [3, {"attempts": "1"}, {"attempts": -1}, {"code": 1}, {"tries": 1}])
+def test_damaged_trouble_is_never_none_p6(trouble: object) -> None:
+    with pytest.raises(StateCorrupt) as refused:
+        TROUBLES_FORMAT.parse(json.dumps({"version": 1, "troubles": {"k": trouble}}).encode(), "p")
+    assert refused.value.problems[0].startswith("troubles.k")
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        (changed(version=2), "version is 2, expected 1"),
+        (changed(timestamp="2026-02-30T00:00:00Z"), "timestamp is '2026-02-30T00:00:00Z'"),
+        (changed(timestamp="0001-01-01T00:00:00Z"), "timestamp is '0001-01-01T00:00:00Z'"),
+        (changed(harness="codex"), "harness is 'codex', but amp-thread belongs to amp"),
+        (changed(retrieval={"method": "amp-thread"}), "retrieval.threadId is missing"),
+        (changed(retrieval={"method": "amp-thread", "threadId": ""}), "retrieval.threadId is empty"),
+        (changed(retrieval={"method": "amp-thread", "threadId": "a/../b"}), "expected letters, digits and"),
+        (changed(retrieval={"method": "amp-thread", "threadId": "-rf"}), "expected a letter or digit first"),
+        (changed(retrieval={"method": "amp-thread", "threadId": "T\u0000"}), "holds the control character U+0000"),
+        (changed(retrieval={"method": "amp-thread", "threadId": "x" * 201}), "has 201 characters, at most 200"),
+        (changed(retrieval={"method": "amp-thread", "threadId": "T", "sessionId": "x"}), "sessionId is unknown"),
+        (changed(context={"cwd": "/a\x1b[31m"}), "context.cwd holds the control character U+001B"),
+        (changed(context={"cwd": "/" + "é" * 3000}), "context.cwd has 6,001 bytes, at most 4,096"),
+        (changed(context={"branch": "b\ud800"}), "context.branch holds half of a surrogate pair"),
+        (
+            changed(context={"event": "the user said hello"}),
+            "context.event is 'the user said hello', expected one word",
+        ),
+        (changed(context={"commit": "HEAD"}), "context.commit is 'HEAD', expected 40 or 64 hexadecimal digits"),
+    ],
+)
+def test_a_malformed_value_is_refused(document: object, problem: str) -> None:
+    (found,) = problems_of(document)
+    assert problem in found

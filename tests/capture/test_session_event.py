@@ -9,13 +9,11 @@ from agent_memory.capture.session_event import (
     PAYLOAD_KEYS,
     SHAPES,
     SessionEvent,
-    keeper_of,
     method_of,
-    root_session,
     session_event,
 )
+from hook_calls import ID, PAYLOADS
 
-ID = "10000000-0000-4000-8000-00000000000c"
 CLAUDE: dict[str, object] = {"session_id": ID, "transcript_path": "/t/x.jsonl", "cwd": "/p", "hook_event_name": "Stop"}
 
 
@@ -90,19 +88,11 @@ def test_an_unknown_harness_is_a_problem() -> None:
     assert session_event("emacs", CLAUDE) == f"emacs has no hooks; known are {', '.join(SHAPES)}"
 
 
-CURSOR: dict[str, object] = {
-    "conversation_id": "6e22aebd-b34d",
-    "session_id": "6e22aebd-b34d",
-    "hook_event_name": "sessionEnd",
-    "cursor_version": "2026.09.28-64d2043",
-    "workspace_roots": ["/w", "/v"],
-    "transcript_path": None,
-    "reason": "completed",
-}
-
-
+_paths = st.lists(st.sampled_from(["", "a", "subagents", "chats", "projects", "agent-transcripts", "x.jsonl"])).map(
+    "/".join
+)
 _values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
+    st.none() | st.booleans() | st.integers() | st.text() | _paths,
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
@@ -112,29 +102,11 @@ _values = st.recursive(
     st.sampled_from(sorted(SHAPES)),
     st.dictionaries(st.sampled_from(sorted(PAYLOAD_KEYS)) | st.text(), _values, max_size=8) | _values,
 )
-@settings(max_examples=100)
+@settings(max_examples=150)
 def test_no_payload_makes_it_crash(harness: str, payload: object) -> None:
     assert isinstance(session_event(harness, payload), SessionEvent | str | None)
 
 
-CODEX_END: dict[str, object] = {
-    "session_id": ID,
-    "transcript_path": f"/c/sessions/2026/02/13/rollout-2026-02-13T14-30-05-{ID}.jsonl",
-    "cwd": "/p",
-    "hook_event_name": "SessionEnd",
-    "reason": "other",
-}
-GEMINI: dict[str, object] = {
-    "session_id": ID, "transcript_path": "/g/tmp/lamp/chats/session-2026-02-13T14-30-10000000.jsonl", "cwd": "/p",
-    "hook_event_name": "AfterAgent", "timestamp": "2026-02-13T14:30:05.000Z", "prompt": "never kept",
-}  # fmt: skip
-COPILOT: dict[str, object] = {
-    "sessionId": ID,
-    "timestamp": 1_770_000_000_000,
-    "cwd": "/p",
-    "transcriptPath": f"/h/.copilot/session-state/{ID}/events.jsonl",
-    "stopReason": "end_turn",
-}
 COPILOT_PASCAL: dict[str, object] = {
     "session_id": ID,
     "timestamp": "2026-02-13T14:30:05.000Z",
@@ -142,22 +114,6 @@ COPILOT_PASCAL: dict[str, object] = {
     "transcript_path": f"/h/.copilot/session-state/{ID}/events.jsonl",
     "hook_event_name": "Stop",
 }
-GOOSE: dict[str, object] = {"event": "Stop", "session_id": "20260213_3", "matcher_context": None, "working_dir": "/p"}
-AMP: dict[str, object] = {"type": "agent.end", "thread": {"id": "T-1"}, "status": "done", "cwd": "/p"}
-OPENCODE: dict[str, object] = {"type": "session.idle", "properties": {"sessionID": "ses_1"}, "directory": "/p"}
-PI: dict[str, object] = {"type": "agent_end", "sessionId": ID, "sessionFile": f"/s/x_{ID}.jsonl", "cwd": "/p"}
-PAYLOADS = {
-    "claude-code": {**CLAUDE, "transcript_path": f"/h/.claude/projects/p/{ID}.jsonl"},
-    "codex": CODEX_END,
-    "cursor": CURSOR,
-    "gemini": GEMINI,
-    "copilot": COPILOT,
-    "goose": GOOSE,
-    "amp": AMP,
-    "opencode": OPENCODE,
-    "pi": PI,
-}
-"""One of each harness, as it sends it."""
 
 
 @pytest.mark.parametrize("harness", PAYLOADS)
@@ -165,8 +121,7 @@ def test_every_harness_tells_session_directory_and_event_and_is_known_by_its_pay
     payload = PAYLOADS[harness]
     event = read(payload, harness)
     assert (event.harness, event.method) == (harness, method_of(harness))
-    assert event.session_id in (ID, "T-1", "ses_1", "20260213_3", "6e22aebd-b34d")
-    assert event.cwd in ("/p", "/w")
+    assert (event.session_id, event.cwd) == (ID, "/p")
     assert event.event is not None
     of_its_own = ("amp", "opencode", "pi")
     for named in SHAPES:
@@ -181,8 +136,8 @@ def test_every_harness_tells_session_directory_and_event_and_is_known_by_its_pay
 
 
 def test_cursor_tells_its_version_and_its_first_directory_in_claude_codes_hook() -> None:
-    event = read(CURSOR, "claude-code")
-    assert (event.harness, event.cwd, event.harness_version) == ("cursor", "/w", "2026.09.28-64d2043")
+    event = read(PAYLOADS["cursor"], "claude-code")
+    assert (event.harness, event.cwd, event.harness_version) == ("cursor", "/p", "2026.09.28-64d2043")
 
 
 @pytest.mark.parametrize(
@@ -219,8 +174,8 @@ def test_copilots_events_without_a_name_are_known_by_their_keys(members: dict[st
     ("harness", "payload"),
     [
         ("copilot", {"sessionId": ID, "timestamp": 1, "source": "new", "initialPrompt": "hello"}),
-        ("amp", {**AMP, "type": "session.start"}),
-        ("pi", {**PI, "type": "session_start"}),
+        ("amp", {**PAYLOADS["amp"], "type": "session.start"}),
+        ("pi", {**PAYLOADS["pi"], "type": "session_start"}),
     ],
 )
 def test_the_start_of_an_empty_session_is_not_recorded(harness: str, payload: dict[str, object]) -> None:
@@ -243,6 +198,7 @@ CURSOR_ROOT = "/c/agent-transcripts/root-1"
         ("cursor", {"parent_conversation_id": "root-1"}, "root-1", None),
         ("gemini", {"transcript_path": "/g/chats/root-1/s.jsonl"}, "root-1", None),
         ("claude-code", {"transcript_path": "/c/root-1/subagents/agent-s.jsonl"}, "root-1", "/c/root-1.jsonl"),
+        ("claude-code", {"transcript_path": "/c/root-1/subagents/flow/agent-s.jsonl"}, "root-1", "/c/root-1.jsonl"),
         ("opencode", {"parentID": "ses_0"}, "ses_0", None),
         ("claude-code", {"hook_event_name": "SubagentStop", "agent_id": "a", "agent_transcript_path": "/x"}, ID, ...),
         ("codex", {"hook_event_name": "SubagentStop", "agent_id": "a", "turn_id": "t"}, ID, ...),
@@ -256,7 +212,7 @@ def test_a_sub_agents_is_its_roots(harness: str, payload: dict[str, object], ses
 
 @pytest.mark.parametrize("root", ["../x", "", "a b", 7, None, "x" * 500])
 def test_a_root_that_could_not_be_one_is_no_root(root: object) -> None:
-    assert read({**OPENCODE, "parentID": root}, "opencode").session_id == "ses_1"
+    assert read({**PAYLOADS["opencode"], "parentID": root}, "opencode").session_id == ID
 
 
 @pytest.mark.parametrize("path", ["/c//subagents/s.jsonl", "/c/a b/subagents/s.jsonl", "/c/../subagents/s.jsonl"])
@@ -266,50 +222,23 @@ def test_a_path_that_names_no_possible_root_is_a_roots(path: str) -> None:
 
 
 HOME = "/home/ada"
-KEPT = {
-    f"{HOME}/.claude/projects/-home-ada-lamp/3f1c.jsonl": "claude-code",
-    "/srv/claude/projects/p/3f1c.jsonl": "claude-code",
-    f"{HOME}/.codex/sessions/2026/02/13/rollout-2026-02-13T14-30-05-3f1c.jsonl": "codex",
-    f"{HOME}/.cursor/projects/home-ada-lamp/agent-transcripts/3f1c/3f1c.jsonl": "cursor",
-    f"{HOME}/.cursor/projects/home-ada-lamp/agent-transcripts/3f1c.txt": "cursor",
-    f"{HOME}/.cursor/projects/home-ada-lamp/agent-transcripts/3f1c/subagents/9a.jsonl": "cursor",
-    f"{HOME}/.gemini/tmp/lamp/chats/session-2026-02-13T14-30-3f1c8f0e.jsonl": "gemini",
-    f"{HOME}/.gemini/tmp/lamp/chats/session-2026-02-13T14-30-3f1c8f0e.json": "gemini",
-    f"{HOME}/.gemini/tmp/lamp/chats/3f1c/9a.jsonl": "gemini",
-    f"{HOME}/.copilot/session-state/3f1c/events.jsonl": "copilot",
-    f"{HOME}/.copilot/session-state/3f1c.jsonl": "copilot",
-}
-
-
-@pytest.mark.parametrize(("path", "harness"), KEPT.items())
-def test_each_harness_keeps_its_transcripts_in_its_own_way(path: str, harness: str) -> None:
-    assert keeper_of(path) == harness
 
 
 @pytest.mark.parametrize(
-    "path", ["", "/", "x", "/t/x.jsonl", f"{HOME}/projects/lamp.jsonl", f"{HOME}/projects/a/b/c.md"]
+    ("path", "harness"),
+    [
+        (f"{HOME}/.claude/projects/-home-ada-lamp/3f1c.jsonl", "claude-code"),
+        ("/srv/claude/projects/p/3f1c.jsonl", "claude-code"),
+        (f"{HOME}/.codex/sessions/2026/02/13/rollout-2026-02-13T14-30-05-3f1c.jsonl", "codex"),
+        (f"{HOME}/.cursor/projects/home-ada-lamp/agent-transcripts/3f1c/3f1c.jsonl", "cursor"),
+        (f"{HOME}/.cursor/projects/home-ada-lamp/agent-transcripts/3f1c.txt", "cursor"),
+        (f"{HOME}/.gemini/tmp/lamp/chats/session-2026-02-13T14-30-3f1c8f0e.jsonl", "gemini"),
+        (f"{HOME}/.gemini/tmp/lamp/chats/session-2026-02-13T14-30-3f1c8f0e.json", "gemini"),
+        (f"{HOME}/.copilot/session-state/3f1c/events.jsonl", "copilot"),
+        (f"{HOME}/.copilot/session-state/3f1c.jsonl", "copilot"),
+        *((path, "goose") for path in ("/t/x.jsonl", f"{HOME}/projects/lamp.jsonl", f"{HOME}/projects/a/b/c.md")),
+    ],
 )
-def test_any_other_path_says_nothing(path: str) -> None:
-    assert keeper_of(path) is None
-
-
-ROOTS = {
-    f"{HOME}/.claude/projects/p/3f1c/subagents/agent-9a.jsonl": ("3f1c", f"{HOME}/.claude/projects/p/3f1c.jsonl"),
-    f"{HOME}/.claude/projects/p/3f1c/subagents/flow/agent-9a.jsonl": ("3f1c", f"{HOME}/.claude/projects/p/3f1c.jsonl"),
-    "/c/agent-transcripts/3f1c/subagents/9a.jsonl": ("3f1c", "/c/agent-transcripts/3f1c/3f1c.jsonl"),
-    "/g/chats/3f1c/9a.jsonl": ("3f1c", None),
-}
-
-
-@pytest.mark.parametrize(("path", "root"), ROOTS.items())
-def test_a_sub_agents_transcript_tells_which_session_started_it(path: str, root: tuple[str, str | None]) -> None:
-    assert root_session(path) == root
-
-
-@given(
-    st.lists(st.sampled_from(["", "a", "subagents", "chats", "projects", "agent-transcripts", "x.jsonl"])).map("/".join)
-)
-@settings(max_examples=60)
-def test_no_path_makes_it_crash(path: str) -> None:
-    assert isinstance(keeper_of(path), str | None)
-    assert isinstance(root_session(path), tuple | None)
+def test_a_payload_is_of_the_harness_that_keeps_its_transcripts_like_this(path: str, harness: str) -> None:
+    event = read({"session_id": ID, "transcript_path": path, "event": "Stop"}, "goose")
+    assert (event.harness, event.session_id) == (harness, ID)
