@@ -275,6 +275,7 @@ def test_what_tells_an_agent_what_to_do_is_a_directive_p19(text: str) -> None:
         "Telemetry was switched off to make the CLI fast.",
         "O cache estava desatualizado",
         "When idle, it sleeps",
+        "The type `T` does not tell the order, and the call `f()` returns a `T`",
         "The linter, test runner and bundler are one tool",
         "source, schedule, storage",  # what a note is about
         "",
