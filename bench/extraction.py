@@ -192,7 +192,6 @@ def history_of(path: Path, harness: str) -> History | None:
     ids = re.findall(pattern, path.read_text("utf-8", "replace"))
     session_id = ids[0] if harness == "opencode" else max(set(ids), key=ids.count, default=path.stem)
     retrieval = retrieval_of(name, session_id, str(path))
-    assert retrieval is not None
     given = Surroundings({}, str(path.parent), path.parent, (str(path.parent),))
     match sealed(Histories(given).fetch(InboxEntry(0, name, retrieval), None)):
         case Success(history):

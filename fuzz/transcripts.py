@@ -49,7 +49,6 @@ atexit.register(_DIRECTORY.cleanup)
 
 def _fetch(directory: Path, harness: Harness, session_id: str, path: Path | None = None) -> Fetch:
     retrieval = retrieval_of(harness, session_id, str(path) if path else None)
-    assert retrieval is not None
     histories = Histories(Surroundings({}, str(directory), directory, (str(directory),)))
     return partial(histories.fetch, InboxEntry(0, harness, retrieval))
 

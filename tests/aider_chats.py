@@ -9,8 +9,8 @@ from agent_memory.errors import Error
 from agent_memory.harness.aider import CHAT_FILE, INPUT_FILE, AiderChats
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import InboxEntry, SessionFile
-from harness_surroundings import fetch_from, surroundings
+from agent_memory.session.queue import InboxEntry
+from harness_surroundings import fetch_from, session_entry, surroundings
 
 AIDER_STARTED = "2026-02-13 14:30:05"
 
@@ -57,7 +57,7 @@ class AiderChat:
 
 
 def aider_entry(path: Path | None, session_id: str = "all") -> InboxEntry:
-    return InboxEntry(0, Harness.AIDER, SessionFile("aider-session", session_id, str(path) if path else None))
+    return session_entry(Harness.AIDER, session_id, path)
 
 
 def aider_history(path: Path, mark: SessionMark | None = None, session_id: str = "all") -> History:

@@ -16,7 +16,7 @@ from agent_memory.harness.transcripts import Sessions, TranscriptRoots
 from agent_memory.note.note import Harness
 from agent_memory.results import as_result
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import InboxEntry, SessionFile, retrieval_of, session_id_of
+from agent_memory.session.queue import Context, InboxEntry, SessionFile, retrieval_of, session_id_of
 
 
 def surroundings(home: Path | str, *roots: str, **environ: str) -> Surroundings:
@@ -45,6 +45,11 @@ class ScriptedCommand:
         if isinstance(outcome, StoreIo):
             raise outcome
         return outcome
+
+
+def session_entry(harness: Harness, session_id: str, path: Path | None = None, cwd: Path | None = None) -> InboxEntry:
+    how = retrieval_of(harness, session_id, None if path is None else str(path))
+    return InboxEntry(0, harness, how, Context(cwd=None if cwd is None else str(cwd)))
 
 
 def fetch_from(source: Sessions, entry: InboxEntry, mark: SessionMark | None = None) -> Result[History, Error]:
@@ -85,9 +90,7 @@ class Talk:
 
     @classmethod
     def entry_at(cls, path: Path | None, session_id: str) -> InboxEntry:
-        retrieval = retrieval_of(cls.harness, session_id, str(path) if path else None)
-        assert retrieval is not None
-        return InboxEntry(0, cls.harness, retrieval)
+        return session_entry(cls.harness, session_id, path)
 
     @classmethod
     def fetched(cls, path: Path, session_id: str, mark: SessionMark | None = None) -> Result[History, Error]:

@@ -15,7 +15,6 @@ from agent_memory.harness.cursor_store import CursorSessions
 from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, SessionMark
-from agent_memory.session.queue import InboxEntry, SessionFile
 from cursor_conversations import (
     SCHEMA,
     SESSION,
@@ -29,23 +28,21 @@ from cursor_conversations import (
 )
 from databases import make_database
 from faults import failing_on
-from harness_surroundings import fetch_from, mark_after, told
-
-
-def entry(path: Path | None = None, session_id: str = SESSION) -> InboxEntry:
-    return InboxEntry(0, Harness.CURSOR, SessionFile("cursor-session", session_id, str(path) if path else None))
+from harness_surroundings import fetch_from, mark_after, session_entry, told
 
 
 def fetched(
     root: Path, mark: SessionMark | None = None, path: Path | None = None, session_id: str = SESSION
 ) -> History:
     source = CursorSessions(TranscriptRoots((str(root),)))
-    history: History = fetch_from(source, entry(path, session_id), mark).unwrap()
+    history: History = fetch_from(source, session_entry(Harness.CURSOR, session_id, path), mark).unwrap()
     return history
 
 
 def refused(root: Path, path: Path | None = None, session_id: str = SESSION) -> Error:
-    error: Error = fetch_from(CursorSessions(TranscriptRoots((str(root),))), entry(path, session_id)).failure()
+    error: Error = fetch_from(
+        CursorSessions(TranscriptRoots((str(root),))), session_entry(Harness.CURSOR, session_id, path)
+    ).failure()
     return error
 
 

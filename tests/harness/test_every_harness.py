@@ -35,17 +35,15 @@ from agent_memory.session.own_marks import (
     SECTION_START,
 )
 from agent_memory.session.queue import (
-    Context,
     FileSnapshot,
     InboxEntry,
-    retrieval_of,
 )
 from agent_memory.session.turns import TOOL_TEXT_CHARS, document_turns
 from claude_transcripts import Conversation
 from codex_rollouts import Rollout
 from faults import each_failure, failing_on
 from gemini_chats import Chat
-from harness_surroundings import Talk, mark_after, surroundings, told
+from harness_surroundings import Talk, mark_after, session_entry, surroundings, told
 from nine_harnesses import NINE, SHELL, WRITE, Exchange, Look
 from pi_sessions import Branching
 
@@ -64,12 +62,9 @@ class Kept:
         self.path = nine.keep(self.harness, self.home, talk)
 
     def fetch(self, mark: SessionMark | None = None, path: Path | None = None) -> Result[History, Error]:
-        harness = Harness(self.harness)
         named = path or (None if self.harness in ("amp", "opencode", "goose") else self.path)
-        retrieval = retrieval_of(harness, nine.SESSIONS[self.harness], str(named) if named else None)
-        assert retrieval is not None
         histories = Histories(surroundings(self.home, PATH=f"{self.home}/bin:/usr/bin:/bin"))
-        return histories.fetch(InboxEntry(0, harness, retrieval, Context()), mark)
+        return histories.fetch(session_entry(Harness(self.harness), nine.SESSIONS[self.harness], named), mark)
 
     def read(self, talk: Sequence[Exchange] = (), mark: SessionMark | None = None) -> History:
         if talk:
@@ -321,12 +316,6 @@ def test_a_database_cut_or_overwritten_anywhere_is_an_error_or_what_is_left_p6(
 IN_ROOTS = [each for each in map(Harness, NINE) if each is not Harness.AMP]
 
 
-def session_entry(harness: Harness, session_id: str, path: str | None = None, cwd: str | None = None) -> InboxEntry:
-    retrieval = retrieval_of(harness, session_id, path)
-    assert retrieval is not None
-    return InboxEntry(0, harness, retrieval, Context(cwd=cwd))
-
-
 def reason(given: Surroundings, entry: InboxEntry) -> str:
     error = Histories(given).fetch(entry, None).failure()
     assert isinstance(error, HistoryUnavailable)
@@ -344,7 +333,7 @@ def test_a_directory_that_cannot_be_listed_is_told_p6(tmp_path: Path, harness: H
 
 @pytest.mark.parametrize("harness", [each for each in IN_ROOTS if each is not Harness.OPENCODE])
 def test_nor_is_a_file_that_cannot_be_looked_at_p6(tmp_path: Path, harness: Harness) -> None:
-    given, entry = surroundings(tmp_path, str(tmp_path)), session_entry(harness, "s-1", f"{tmp_path}/gone/s-1.jsonl")
+    given, entry = surroundings(tmp_path, str(tmp_path)), session_entry(harness, "s-1", tmp_path / "gone" / "s-1.jsonl")
     assert "Input/output error" not in reason(given, entry)
     with failing_on(DATABASE if harness is Harness.GOOSE else "gone/s-1.jsonl", "lstat"):
         assert "cannot be searched: Input/output error" in reason(given, entry)
@@ -358,7 +347,7 @@ def test_nor_is_the_chat_of_a_directory_above_it_taken_for_it_p6(home: Path) -> 
     chats = AiderChats(given)
     assert chats.above(str(inner)) == str(inner.parent / CHAT_FILE)
     with failing_on(f"inner/{CHAT_FILE}", "lstat"):
-        assert "Input/output error" in reason(given, session_entry(Harness.AIDER, "s-1", cwd=str(inner)))
+        assert "Input/output error" in reason(given, session_entry(Harness.AIDER, "s-1", cwd=inner))
         found = list(chats.find(None))
     assert [each.failure().code for each in found] == ["store-io"]
 

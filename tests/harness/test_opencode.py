@@ -15,17 +15,11 @@ from agent_memory.harness.opencode import OpencodeSessions
 from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, SessionMark
-from agent_memory.session.queue import InboxEntry, SessionFile
 from databases import make_database
-from harness_surroundings import fetch_from, mark_after, surroundings, told
+from harness_surroundings import fetch_from, mark_after, session_entry, surroundings, told
 from opencode_sessions import SCHEMA, SESSION, STARTED_MS, Talk, id_of, said, sample, used
 
 Keeps = Callable[..., History]
-
-
-def entry(session_id: str = SESSION, export: Path | None = None) -> InboxEntry:
-    named = str(export) if export else None
-    return InboxEntry(0, Harness.OPENCODE, SessionFile("opencode-session", session_id, named))
 
 
 def outcome(
@@ -34,7 +28,9 @@ def outcome(
     path = directory / "export.json" if export is not None else None
     if path is not None:
         path.write_bytes(export or b"")
-    return fetch_from(OpencodeSessions(TranscriptRoots((str(directory),))), entry(session_id, path), mark)
+    return fetch_from(
+        OpencodeSessions(TranscriptRoots((str(directory),))), session_entry(Harness.OPENCODE, session_id, path), mark
+    )
 
 
 def fetched(directory: Path, mark: SessionMark | None = None) -> History:
@@ -213,7 +209,7 @@ def test_the_database_that_the_environment_names(tmp_path: Path, spelled: str) -
     path = sample().write(tmp_path, "elsewhere.sqlite")
     named = spelled.format(tmp_path, tmp_path).rstrip("/") + ("//" if spelled.endswith("/") else "/") + path.name
     source = OpencodeSessions.at(surroundings("/nowhere", OPENCODE_DB=named))
-    assert len(fetch_from(source, entry()).unwrap().turns) == 5
+    assert len(fetch_from(source, session_entry(Harness.OPENCODE, SESSION)).unwrap().turns) == 5
 
 
 @pytest.mark.parametrize("data", [b"nothing", b'{"messages": {}}', b'{"info": {"id": "ses_other"}, "messages": []}'])

@@ -23,10 +23,10 @@ import pi_sessions as pi
 from agent_memory.harness import Histories, Surroundings
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role
-from agent_memory.session.queue import Context, InboxEntry, retrieval_of
 from aider_chats import AiderChat
 from claude_transcripts import Conversation
 from codex_rollouts import Rollout
+from harness_surroundings import session_entry
 from memory_process import Memory
 from nine_harnesses import Exchange
 
@@ -219,10 +219,8 @@ def path_of(home: Path) -> dict[str, str]:
 
 def read(harness: str, home: Path, path: Path, session_id: str) -> History:
     surroundings = Surroundings(path_of(home) | {"HOME": str(home)}, str(home), home / "memories")
-    named = None if harness in ("amp", "opencode", "goose") else str(path)
-    retrieval = retrieval_of(Harness(harness), session_id, named)
-    assert retrieval is not None
-    entry = InboxEntry(0, Harness(harness), retrieval, Context(cwd=str(path.parent)))
+    named = None if harness in ("amp", "opencode", "goose") else path
+    entry = session_entry(Harness(harness), session_id, named, cwd=path.parent)
     match Histories(surroundings).fetch(entry, None):
         case Success(History() as history):
             return history

@@ -1023,15 +1023,13 @@ class Memory:
     def use(self, days: int, progress: Progress = _silent) -> late.use.Use:
         """Returns what came of the notes that sessions on this machine were told over so many days up to now, but of none
         that no session may be told now. Counts no read."""
-        io, known = self.handing_over_io(), frozenset(map(str, Harness))
+        io, known = self.handing_over_io(), frozenset(map(str, Harness)) - {Harness.MANUAL}
 
         def history_of(newest: Delivery) -> late.history.History | None:
             if newest.harness not in known:
                 return None
             harness = Harness(newest.harness)
             how = late.queue.retrieval_of(harness, newest.session, newest.transcript or None)
-            if how is None:
-                return None
             entry = late.queue.InboxEntry(newest.at_ms, harness, how, late.queue.Context(repo=newest.scope or None))
             return late.handing_over.history_beyond(io, entry, newest.at_ms).value_or(None)
 

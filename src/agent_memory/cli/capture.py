@@ -128,10 +128,10 @@ def put_note(memory: Memory, note: InlineNote, harness: Harness | None = None) -
 def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: str | None, console: Console) -> str:
     if transcript is not None and f"{harness}-session" not in SESSION_METHODS:
         raise UsageInvalid(f"--transcript says nothing about a session of {harness}, which it keeps elsewhere")
+    if harness is Harness.MANUAL:
+        raise UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness.")
     path = os.path.abspath(os.path.expanduser(transcript)) if transcript else None
     retrieval = retrieval_of(harness, session_id, path)
-    if retrieval is None:
-        raise UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness.")
     if isinstance(retrieval, SessionFile) and harness is not Harness.OPENCODE:
         # Without a transcript that may be read and without kept history, no run would ever find the session. A harness
         # that has to be asked for its sessions is asked by the run.

@@ -133,8 +133,6 @@ def loose_sessions(
             # In the records of these two other things have ids, too.
             is_most = harness in (Harness.CLAUDE_CODE, Harness.GEMINI)
             how = retrieval_of(harness, ids.most_common(1)[0][0] if is_most else next(iter(ids)), path)
-            if how is None:
-                continue
             history = histories.fetch(InboxEntry(0, harness, how), None).value_or(None)
             if history is None:
                 continue

@@ -261,9 +261,9 @@ class SessionDatabases(files.Sessions):
             strange = 0
             for session_id, changed_at_ms in listed.unwrap():
                 at_ms = database_changed_at_ms if changed_at_ms is None else changed_at_ms
-                if files.is_session_id(session_id) and (how := retrieval_of(harness, session_id, path)):
+                if files.is_session_id(session_id):
                     # When it ended is not told: these harnesses note a change before the turns that it brings.
-                    yield Success(FoundSession(harness, how, at_ms))
+                    yield Success(FoundSession(harness, retrieval_of(harness, session_id, path), at_ms))
                 else:
                     strange += 1
             if strange:

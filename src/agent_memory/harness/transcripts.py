@@ -17,6 +17,7 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.files.durable import read_regular
 from agent_memory.files.lines import Line, LongLine, objects_in, read_lines
 from agent_memory.files.paths import close_quietly, lies_there, store_io, walk
 from agent_memory.harness.turn_builder import Session
@@ -27,7 +28,7 @@ from agent_memory.session.queue import retrieval_of
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,127}", re.ASCII)
 # Without O_NONBLOCK, opening a FIFO would wait for a writer.
-FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", re.ASCII)
 
 
@@ -105,11 +106,7 @@ def files_below(directory: str, max_depth: int) -> Iterator[tuple[str, os.stat_r
 
 def head_of(path: str) -> bytes:
     """Returns the first bytes of a file. Raises OSError."""
-    descriptor = os.open(path, FILE_FLAGS)
-    try:
-        return os.read(descriptor, 256 * 1024)
-    finally:
-        close_quietly(descriptor)
+    return read_regular(path, 256 * 1024)
 
 
 # -- opening one ------------------------------------------------------------------------------------------------------
@@ -133,7 +130,7 @@ def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[
         try:
             # Looked at before it is opened: opening a device can have effects of its own.
             _refuse_irregular(path, os.lstat(real).st_mode)
-            descriptor = os.open(real, FILE_FLAGS)
+            descriptor = os.open(real, _FILE_FLAGS)
             stack.callback(close_quietly, descriptor)
             status = os.fstat(descriptor)
         except OSError as error:
@@ -251,11 +248,11 @@ class SessionFiles(Sessions):
                 except OSError as error:
                     yield Failure(store_io(error, "examine", error.filename or root))
                     continue
-                file, retrieval = (status.st_dev, status.st_ino), retrieval_of(harness, session_id, path)
-                if retrieval is not None and file not in listed:
+                if (file := (status.st_dev, status.st_ino)) not in listed:
                     listed.add(file)
-                    size_bytes, shared = status.st_size, self.shares_record_ids
-                    yield Success(FoundSession(harness, retrieval, changed_at_ms, size_bytes, shares_record_ids=shared))
+                    how, size_bytes = retrieval_of(harness, session_id, path), status.st_size
+                    shared = self.shares_record_ids
+                    yield Success(FoundSession(harness, how, changed_at_ms, size_bytes, shares_record_ids=shared))
 
     def path_of(self, session_id: str) -> str | None:
         """Returns the newest transcript of a session, if any. Raises OSError: what cannot be seen may be newer (P6)."""

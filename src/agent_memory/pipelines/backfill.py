@@ -306,13 +306,13 @@ def plan_upgrades(inbox: Inbox, marks: SessionMarks, store: Store, clock: Clock)
             warnings += warning_of(each)
             continue
         mark = each.unwrap()
-        retrieval = retrieval_of(mark.harness, mark.session_id) if mark.agent_name == BUILTIN else None
-        if retrieval is None:
+        if mark.agent_name != BUILTIN:
             continue
         place = places.get((mark.harness, mark.session_id))
         cwd, repo = (None, None) if place is None else (place.cwd, place.repo)
         at_ms = now_ms if mark.last_at_ms is None else mark.last_at_ms
-        entry = InboxEntry(at_ms, mark.harness, retrieval, Context(cwd=cwd, repo=repo, event=UPGRADE_EVENT))
+        how, context = retrieval_of(mark.harness, mark.session_id), Context(cwd=cwd, repo=repo, event=UPGRADE_EVENT)
+        entry = InboxEntry(at_ms, mark.harness, how, context)
         key = queue_key(entry, "")
         waiting += key in known.asked_again
         if key not in known.asked_again and key not in given_up:

@@ -166,11 +166,11 @@ class InboxEntry:
     """Set once it has left the inbox."""
 
 
-def retrieval_of(harness: Harness, session_id: str, session_path: str | None = None) -> SessionRetrieval | None:
-    """Returns how to get the history of a session of this harness; None if it has no sessions (`manual`)."""
+def retrieval_of(harness: Harness, session_id: str, session_path: str | None = None) -> SessionRetrieval:
+    """Returns how to get the history of a session of this harness, which is not `manual`: that has none."""
     if harness is Harness.AMP:
         return AmpThread(session_id)
-    return None if harness is Harness.MANUAL else SessionFile(f"{harness}-session", session_id, session_path)
+    return SessionFile(f"{harness}-session", session_id, session_path)
 
 
 def possible_retrievals(session_id: str, harness: Harness | None) -> Iterator[tuple[Harness, SessionRetrieval]]:
@@ -178,9 +178,8 @@ def possible_retrievals(session_id: str, harness: Harness | None) -> Iterator[tu
     and opencode have their own form of ids."""
     begins = {Harness.AMP: "T-", Harness.OPENCODE: "ses"}
     for each in [harness] if harness else Harness:
-        retrieval = retrieval_of(each, session_id)
-        if retrieval is not None and (harness or session_id.startswith(begins.get(each, ""))):
-            yield each, retrieval
+        if each is not Harness.MANUAL and (harness or session_id.startswith(begins.get(each, ""))):
+            yield each, retrieval_of(each, session_id)
 
 
 def session_id_of(entry: InboxEntry) -> str | None:
