@@ -273,22 +273,12 @@ def _is_beside_the_present(sentence: str) -> bool:
     return sentence.rstrip().endswith("?") or _PAST.search(sentence.lower()) is not None
 
 
-_SECOND, _BYTE = 1000.0, 1.0
-_UNITS: dict[str, tuple[str, float]] = {
-    **dict.fromkeys(("ms", "milliseconds", "millisecond", "milissegundos"), ("time", 1.0)),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "segundo", "segundos"), ("time", _SECOND)),
-    **dict.fromkeys(("min", "mins", "minute", "minutes", "minuto", "minutos"), ("time", 60 * _SECOND)),
-    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours", "hora", "horas"), ("time", 3_600 * _SECOND)),
-    **dict.fromkeys(("day", "days", "dia", "dias"), ("time", 86_400 * _SECOND)),
-    **dict.fromkeys(("week", "weeks", "semana", "semanas"), ("time", 604_800 * _SECOND)),
-    **dict.fromkeys(("byte", "bytes"), ("size", _BYTE)),
-    **dict.fromkeys(("kb", "kib"), ("size", 1024 * _BYTE)),
-    **dict.fromkeys(("mb", "mib"), ("size", 1024**2 * _BYTE)),
-    **dict.fromkeys(("gb", "gib"), ("size", 1024**3 * _BYTE)),
-    **dict.fromkeys(("tb", "tib"), ("size", 1024**4 * _BYTE)),
-    "%": ("share", 1.0),
-    "px": ("pixels", 1.0),
+_UNITS: Mapping[str, tuple[str, float]] = {
+    unit: (measure, float(factor))
+    for measure, factor, *units in map(str.split, _TABLE.lines["units"])
+    for unit in units
 }
+"""The measure of each unit, and its factor to the measure's base unit."""
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _NUMBER = re.compile(
     rf"(?<![\w.,#/@$+-])(?<!\S:)v?(?P<digits>\d{{1,15}}(?:[.,:]\d{{1,15}}){{0,4}})(?:[ -]?(?P<unit>{_UNIT})(?!\w))?(?![\w/@-]|[.,:]\d)",
