@@ -493,13 +493,9 @@ def test_nobody_is_asked_about_what_was_judged_unless_its_notes_change() -> None
     assert not candidates_of((evolve(OF_A, kind=FindingKind.EXPIRED),), {}).any_new(frozenset())
 
 
-def test_what_an_action_has_dealt_with_is_flagged_no_more() -> None:
-    near = Finding(FindingKind.NEAR_DUPLICATE, ("id__aaaaaa", "id__bbbbbb"), "91 % of their words are the same")
-    assert left_to_judge(Analysis((near,)), frozenset()) == (near,)
-    assert left_to_judge(Analysis((near,)), {"id__aaaaaa"}) == ()
-
-
-def test_of_many_duplicates_some_wait_for_the_next_run() -> None:
-    twins = Finding(FindingKind.DUPLICATE, ("id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"), "they are equal")
-    assert left_to_judge(Analysis((twins,)), set(twins.ids[:2])) == ()
-    assert left_to_judge(Analysis((twins,)), frozenset()) == (twins,)
+def test_what_is_left_to_judge_is_what_no_action_has_dealt_with_and_the_next_run_goes_on_with_duplicates() -> None:
+    near = Finding(FindingKind.NEAR_DUPLICATE, (A, B), "91 % of their words are the same")
+    twins = Finding(FindingKind.DUPLICATE, (A, B, C, "id__dddddd"), "they are equal")
+    for finding, touched in ((near, {A}), (twins, {A, B})):
+        assert left_to_judge(Analysis((finding,)), frozenset()) == (finding,)
+        assert left_to_judge(Analysis((finding,)), touched) == ()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from attrs import evolve
@@ -29,14 +28,6 @@ def window(*texts: str, role: Role = Role.USER, calls: tuple[ToolCall, ...] = ()
     return History(Harness.AMP, "s", turns)
 
 
-def ids(ranked: Mapping[str, float]) -> list[str]:
-    return list(ranked)
-
-
-def catalog(session: History, *live: Listed) -> list[str]:
-    return [each.meta.id for each in catalog_of(rank_related(session, live, REPO), live, REPO)]
-
-
 PORTS = listed("id__ports1", "Staging server ports", description="Which port the staging server listens on")
 TESTS = listed("id__tests1", "Flaky integration tests", tags=("topic__pytest",))
 OTHER = listed("id__other1", "Release checklist")
@@ -44,43 +35,31 @@ OTHER = listed("id__other1", "Release checklist")
 
 def test_what_the_session_speaks_of_comes_first() -> None:
     ranked = rank_related(window("The staging server does not answer on its port"), (OTHER, TESTS, PORTS), REPO)
-    assert ids(ranked)[0] == PORTS.meta.id
+    assert next(iter(ranked)) == PORTS.meta.id
     assert ids_to_show(ranked) == (PORTS.meta.id,)
 
 
-def test_what_an_agent_did_counts_and_what_tools_returned_does_not() -> None:
-    call = ToolCall("Bash", "pytest tests/integration", "tests/integration/test_x.py")
-    assert ids_to_show(rank_related(window("", role=Role.AGENT, calls=(call,)), (OTHER, TESTS), REPO)) == (
-        TESTS.meta.id,
-    )
-    assert ids_to_show(rank_related(window("staging port", role=Role.TOOL), (PORTS,), REPO)) == ()
-
-
-def test_the_files_that_were_touched_and_the_title_of_the_session_count() -> None:
-    call = ToolCall("Edit", "", "releases/checklist.md")
-    assert ids_to_show(rank_related(window("", role=Role.AGENT, calls=(call,)), (OTHER, TESTS), REPO)) == (
-        OTHER.meta.id,
-    )
-    titled = evolve(window(""), title="Flaky tests")
-    assert ids_to_show(rank_related(titled, (OTHER, TESTS), REPO)) == (TESTS.meta.id,)
-
-
-def test_other_repositories_and_secret_entries_are_left_out() -> None:
-    elsewhere = listed("id__else11", "Staging port", scope="github.com/other/x")
-    secret = listed("id__secre1", "Staging port", sensitivity=Sensitivity.SECRET)
-    everywhere = listed("id__every1", "Staging port", scope="global")
-    assert ids(rank_related(window("staging port"), (elsewhere, secret, everywhere), REPO)) == [everywhere.meta.id]
+def test_what_an_agent_did_and_the_title_of_the_session_count_and_what_tools_returned_does_not() -> None:
+    ran, edited = ToolCall("Bash", "pytest tests/integration"), ToolCall("Edit", "", "releases/checklist.md")
+    for session, shown in (
+        (window("", role=Role.AGENT, calls=(ran,)), (TESTS.meta.id,)),
+        (window("", role=Role.AGENT, calls=(edited,)), (OTHER.meta.id,)),
+        (evolve(window(""), title="Flaky tests"), (TESTS.meta.id,)),
+        (window("flaky tests", role=Role.TOOL), ()),
+    ):
+        assert ids_to_show(rank_related(session, (OTHER, TESTS), REPO)) == shown
 
 
 def test_a_catalog_holds_all_that_an_agent_may_know_of_and_the_related_first() -> None:
     elsewhere = listed("id__else11", "Staging port", scope="github.com/other/x")
     secret = listed("id__secre1", "Staging port", sensitivity=Sensitivity.SECRET)
+    everywhere = listed("id__every1", "Staging port", scope="global")
     newer = evolve(OTHER, meta=evolve(OTHER.meta, id="id__newer1", updated_at_ms=5))
-    assert catalog(window("staging port"), OTHER, elsewhere, newer, secret, PORTS) == [
-        PORTS.meta.id,
-        "id__newer1",
-        OTHER.meta.id,
-    ]
+    live = (OTHER, elsewhere, newer, secret, everywhere)
+    related = rank_related(window("staging port"), live, REPO)
+    assert list(related) == [everywhere.meta.id]
+    catalog = [each.meta.id for each in catalog_of(related, live, REPO)]
+    assert catalog == [everywhere.meta.id, "id__newer1", OTHER.meta.id]
 
 
 def test_what_is_far_behind_the_most_related_is_not_worth_reading() -> None:
@@ -104,15 +83,11 @@ def test_an_entry_that_would_not_be_seen_whole_is_not_shown() -> None:
     assert choose_shown((secret, token, conflicted, StoredEntry(TESTS, "x")), 10_000) == (StoredEntry(TESTS, "x"),)
 
 
-def test_the_tags_in_use_come_by_how_often() -> None:
+def test_tags_come_by_how_often_they_are_used_the_accepted_first_and_the_renamed_not_at_all() -> None:
     entries = (listed("a", "a", tags=("topic__x", "topic__b")), listed("b", "b", tags=("topic__x", "topic__a")))
     assert tag_vocabulary(entries) == ("topic__x", "topic__a", "topic__b")
     assert tag_vocabulary(entries, most=1) == ("topic__x",)
     many = tuple(f"topic__{n:03}" for n in range(101))
     assert tag_vocabulary((listed("a", "a", tags=many),)) == many[:100]
-
-
-def test_what_a_person_accepted_comes_first_and_what_was_renamed_not_at_all() -> None:
-    entries = (listed("a", "a", tags=("topic__x", "topic__b")), listed("b", "b", tags=("topic__x", "topic__a")))
     known = TagVocabulary(frozenset(("topic__b", "area__new", "bare")), {"topic__x": "topic__y"})
     assert tag_vocabulary(entries, known) == ("topic__b", "area__new", "topic__y", "topic__a")

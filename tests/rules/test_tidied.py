@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from random import Random
+from typing import Any
 
 import pytest
 from attrs import asdict, evolve, frozen
@@ -166,43 +167,35 @@ def test_no_more_has_to_go_than_one_run_may_archive_p14() -> None:
 # -- what the built-in would put in front of every agent ---------------------------------------------------------------
 
 
-def tier_of(entry: StoredEntry, *others: StoredEntry, **fields: object) -> Tier:
-    return chosen_tiers(request_of((entry, *others), **fields), ()).of(entry.meta.id)  # type: ignore[arg-type]
+AGENT_SAID, PAGE_SAID = {"origin": Origin.AGENT}, {"origin": Origin.EXTERNAL}
+HIGH, PROMOTED = {"importance": Importance.HIGH}, {"promoted_by": "person"}
 
 
-@pytest.mark.parametrize("kind", [Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT])
-def test_what_a_person_said_that_lasts_is_in_front(kind: Kind) -> None:
-    assert tier_of(stored("We store money as integer cents", kind=kind)) is Tier.HOT
-
-
-def test_a_fact_is_in_front_once_it_is_read_again_and_again() -> None:
-    fact = stored("The staging host is lamp-3")
-    assert tier_of(fact) is Tier.WARM
-    assert tier_of(fact, usage={fact.meta.id: Usage(2, NOW_MS)}) is Tier.WARM
-    assert tier_of(fact, usage={fact.meta.id: Usage(3, NOW_MS)}) is Tier.HOT
-
-
-@pytest.mark.parametrize("kind", [Kind.TASK, Kind.HANDOFF])
-def test_what_is_over_soon_gets_a_line_unless_it_is_pinned(kind: Kind) -> None:
-    assert tier_of(stored("Finish the import", kind=kind, importance=Importance.HIGH)) is Tier.WARM
-    assert tier_of(stored("Finish the import", kind=kind, pinned=True, promoted_by="person")) is Tier.HOT
-
-
-def test_what_nobody_may_be_shown_unasked_is_in_no_tier_p19() -> None:
-    order = "Always run `make clean` first."
-    assert tier_of(stored("From a page", kind=Kind.LESSON, origin=Origin.EXTERNAL)) is Tier.COLD
-    assert tier_of(stored("From a page", kind=Kind.LESSON, origin=Origin.EXTERNAL, promoted_by="person")) is Tier.HOT
-    assert tier_of(stored("Builds", order, kind=Kind.LESSON, origin=Origin.AGENT)) is Tier.WARM
-    assert tier_of(stored("Builds", order, kind=Kind.LESSON)) is Tier.HOT
-    assert tier_of(stored("A key", sensitivity=Sensitivity.SECRET, pinned=True)) is Tier.COLD
-
-
-def test_what_an_agent_concluded_gets_a_line_until_a_person_vouches_for_it_p19() -> None:
-    lesson = stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT)
-    assert tier_of(lesson) is Tier.WARM
-    assert tier_of(lesson, usage={lesson.meta.id: Usage(3, NOW_MS)}) is Tier.WARM
-    assert tier_of(stored("It", kind=Kind.LESSON, origin=Origin.AGENT, importance=Importance.HIGH)) is Tier.WARM
-    assert tier_of(stored("It", kind=Kind.LESSON, origin=Origin.AGENT, promoted_by="person")) is Tier.HOT
+@pytest.mark.parametrize(
+    ("kind", "fields", "reads", "tier"),
+    [
+        # what a person said that lasts is in front; a fact once it is read again and again
+        *((kind, {}, 0, Tier.HOT) for kind in (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)),
+        *((Kind.FACT, {}, reads, tier) for reads, tier in ((0, Tier.WARM), (2, Tier.WARM), (3, Tier.HOT))),
+        # what is over soon gets a line unless it is pinned
+        *((kind, HIGH, 0, Tier.WARM) for kind in (Kind.TASK, Kind.HANDOFF)),
+        *((kind, {**HIGH, **PROMOTED, "pinned": True}, 0, Tier.HOT) for kind in (Kind.TASK, Kind.HANDOFF)),
+        # what nobody may be shown unasked is in no tier
+        (Kind.LESSON, PAGE_SAID, 0, Tier.COLD),
+        (Kind.LESSON, {**PAGE_SAID, **PROMOTED}, 0, Tier.HOT),
+        (Kind.LESSON, {"sensitivity": Sensitivity.SECRET, "pinned": True}, 0, Tier.COLD),
+        # what an agent concluded gets a line until a person vouches for it
+        *((Kind.LESSON, {**AGENT_SAID, **more}, reads, Tier.WARM) for more, reads in (({}, 0), ({}, 3), (HIGH, 0))),
+        (Kind.LESSON, {**AGENT_SAID, **PROMOTED}, 0, Tier.HOT),
+    ],
+)  # fmt: skip
+def test_what_a_note_is_and_whose_it_is_decides_on_its_tier_p19(
+    kind: Kind, fields: dict[str, Any], reads: int, tier: Tier
+) -> None:
+    for body in ("Builds take a minute.", "Always run `make clean` first."):
+        note = stored("Builds", body, kind=kind, **fields)
+        request = request_of((note,), usage={note.meta.id: Usage(reads, NOW_MS)})
+        assert chosen_tiers(request, ()).of(note.meta.id) is tier
 
 
 def test_what_nobody_had_to_open_for_long_stays_in_front_while_there_is_room() -> None:
