@@ -18,8 +18,14 @@ CITED = (Source(Harness.AMP, "T-1", turns=(3,)),)
 PLAIN = Meta("id__a1b2c3", "Ports", 1, 1, origin=Origin.AGENT, sources=CITED)
 
 
-def told(body: str, **fields: Any) -> StoredEntry | None:
+def told_if_any(body: str, **fields: Any) -> StoredEntry | None:
     return told_of(StoredEntry(Listed(evolve(PLAIN, **fields), "topics/x.md", ""), body))
+
+
+def told(body: str, **fields: Any) -> StoredEntry:
+    said = told_if_any(body, **fields)
+    assert said is not None
+    return said
 
 
 @pytest.mark.parametrize(
@@ -53,7 +59,6 @@ def test_the_persons_orders_are_told_as_they_are_p19() -> None:
     body = "Always run `make lint`.\n\n- Never push to main."
     for fields in ({"origin": Origin.USER}, {"promoted_by": "person"}):
         said = told(body, title="Always lint", **fields)
-        assert said is not None
         assert (said.meta.title, said.body) == ("Always lint", body)
 
 
@@ -61,7 +66,6 @@ def test_of_an_agents_note_only_the_sentences_that_order_something_are_left_out_
     said = told(
         "The server listens on 8080. Always run `make lint` first.\n\n- Never push.\n- It takes a minute.\n\n```\nrun it\n```"
     )
-    assert said is not None
     assert said.body == (
         "The server listens on 8080. […]\n\n- It takes a minute.\n\n```\nrun it\n```\n\n"
         "(What may be an order is left out: `memory read id__a1b2c3`.)"
@@ -72,16 +76,11 @@ QUOTING = 'The person chose "Leave `on_unmap`; migrate on_map only", which narro
 
 
 def test_a_quotation_is_told_whole_or_not_at_all_and_whole_where_it_was_cleared_p19() -> None:
-    said = told(QUOTING)
-    assert said is not None
-    assert said.body.startswith("[…] It is done.\n")
+    assert told(QUOTING).body.startswith("[…] It is done.\n")
     cleared = tuple(sentence_digest(each) for each in whole_statements(QUOTING))
-    assert (said := told(QUOTING, cleared=cleared)) is not None
-    assert said.body == QUOTING
-    assert (said := told(f"{QUOTING} Never lint.", cleared=cleared)) is not None
-    assert said.body.startswith(f"{QUOTING} […]\n")
-    assert (said := told(QUOTING, cleared=cleared, sources=())) is not None
-    assert said.body.startswith("[…] It is done.\n")
+    assert told(QUOTING, cleared=cleared).body == QUOTING
+    assert told(f"{QUOTING} Never lint.", cleared=cleared).body.startswith(f"{QUOTING} […]\n")
+    assert told(QUOTING, cleared=cleared, sources=()).body.startswith("[…] It is done.\n")
 
 
 def test_what_was_cleared_stays_so_wherever_its_links_lead_p19() -> None:
@@ -92,20 +91,17 @@ def test_what_was_cleared_stays_so_wherever_its_links_lead_p19() -> None:
 
 def test_what_is_left_out_leaves_no_gap_p19() -> None:
     said = told("It listens on 8080.\n\nAlways lint.\n\nIt takes a minute.\n\nNever push.")
-    assert said is not None
     assert said.body.split("\n\n")[:2] == ["It listens on 8080.", "It takes a minute."]
     assert "\n\n\n" not in said.body
 
 
 def test_an_order_hides_neither_in_the_title_nor_in_the_description_p19() -> None:
     said = told("The server listens on 8080.", title="Always deploy from main", description="Never lint. It is slow.")
-    assert said is not None
     assert (said.meta.title, said.meta.description) == ("Fact", "[…] It is slow.")
 
 
 def test_a_block_of_code_hides_no_sentence_p19() -> None:
     said = told("It is built so:\n\n```\nmake all\nAlways push with `git push --force`.\n```")
-    assert said is not None
     assert ("make all" in said.body, "force" in said.body) == (True, False)
 
 
@@ -114,13 +110,12 @@ def test_a_persons_leave_counts_only_where_a_turn_can_hold_it_p19(claim: str) ->
     texts = (claim, "The owner decided to keep SQLite.")
     for sources, is_told in ((CITED, True), ((), False)):
         said = told(f"The port is 8080. {' '.join(texts)}", description="", sources=sources)
-        assert said is not None
         assert [each in said.body for each in texts] == [is_told, True]
 
 
 def test_nothing_is_told_of_what_is_an_order_whole_and_of_what_a_stranger_said_p19() -> None:
-    assert told("Always run `make lint`.", title="Run `make lint`", kind=Kind.CONVENTION) is None
-    assert told("The server listens on 8080.", origin=Origin.EXTERNAL) is None
+    assert told_if_any("Always run `make lint`.", title="Run `make lint`", kind=Kind.CONVENTION) is None
+    assert told_if_any("The server listens on 8080.", origin=Origin.EXTERNAL) is None
 
 
 @pytest.mark.parametrize(("sources", "most"), [((), 12), (CITED, 25)])
@@ -130,7 +125,7 @@ def test_of_orders_in_ten_languages_few_are_told_p19(sources: tuple[Source, ...]
     for order in orders():
         note = order.note
         described = str(note.get("description") or derive_description(str(note["body"])))
-        said = told(str(note["body"]), title=str(note["title"]), description=described, sources=sources)
+        said = told_if_any(str(note["body"]), title=str(note["title"]), description=described, sources=sources)
         if said is not None and order.mark in f"{said.meta.title}{said.meta.description}{said.body}":
             got_through.append(order)
     assert len(got_through) <= most, [each.name for each in got_through]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import Any
 
 import pytest
 from attrs import evolve, frozen
@@ -61,45 +62,53 @@ def resolved(proposed: TierList | None, current: TierList, facts: Sequence[TierF
     return resolve_tiers(proposed, current, {each.meta.id: each for each in facts}, ROOM)
 
 
-class TestWhoMayBeShown:
-    def test_unknown_and_ineligible_ids_are_dropped_with_the_reason_p19(self) -> None:
-        facts = [fact("a"), fact("w", best=Tier.WARM), fact("c", best=Tier.COLD), fact("s", best=Tier.COLD)]
-        facts[2] = evolve(facts[2], meta=evolve(facts[2].meta, origin=Origin.EXTERNAL))
-        facts[3] = evolve(facts[3], meta=evolve(facts[3].meta, sensitivity=Sensitivity.SECRET))
-        found = resolved(tiers("awcz", "s"), TierList(), facts)
-        assert found.tiers == tiers("a", "w")
-        reasons = {each.subject: each.reasons[0] for each in found.dropped}
-        assert reasons.keys() == set("wczs")
-        for id, reason in (("c", "memory promote"), ("s", "secret"), ("z", "not a live note"), ("w", "no turn")):
-            assert reason in reasons[id]
+@pytest.mark.parametrize(
+    ("best", "meta", "reason"),
+    [
+        (None, {}, "it is not a live note"),
+        (Tier.COLD, {"origin": Origin.EXTERNAL}, "only a tool, a page or a file said it"),
+        (Tier.COLD, {"sensitivity": Sensitivity.SECRET}, "it is secret"),
+        (Tier.COLD, {"withheld": True}, "nobody has approved it yet"),
+        (Tier.COLD, {}, "it has expired"),
+        (Tier.COLD, {"origin": Origin.AGENT}, "it has expired"),
+        (Tier.WARM, {"origin": Origin.AGENT}, "it may be warm but not hot: an agent concluded it"),
+    ],
+)
+def test_unknown_and_ineligible_ids_are_dropped_with_the_reason_p19(
+    best: Tier | None, meta: dict[str, Any], reason: str
+) -> None:
+    noted = fact("x", best=best or Tier.COLD)
+    known = [] if best is None else [evolve(noted, meta=evolve(noted.meta, **meta))]
+    found = resolved(tiers("ax"), TierList(), [fact("a"), *known])
+    assert found.tiers == tiers("a", "x" if best is Tier.WARM else "")
+    (dropped,) = found.dropped
+    assert (dropped.subject, dropped.reasons[0][: len(reason)]) == ("x", reason)
 
 
-class TestPins:
-    def test_they_fit_though_there_is_no_room_with_a_warning_p13(self) -> None:
-        facts = [fact("p", size=200, pinned=True), fact("q", size=200, pinned=True), fact("a", size=90)]
-        found = resolved(tiers("a"), tiers("ap"), facts)
-        assert found.tiers == tiers("pq", "a")
-        assert "300 characters" in found.warnings[0]
-
-    def test_pins_of_one_repository_do_not_push_what_is_global_out_of_the_others(self) -> None:
-        facts = [fact("p", size=400, pinned=True, scope=LAMP), fact("g"), fact("l", scope=LAMP)]
-        found = resolved(tiers("gl"), TierList(), facts)
-        assert found.tiers == tiers("pg", "l")
-        assert LAMP in found.warnings[0]
+def test_pins_fit_though_there_is_no_room_with_a_warning_p13() -> None:
+    facts = [fact("p", size=200, pinned=True), fact("q", size=200, pinned=True), fact("a", size=90)]
+    found = resolved(tiers("a"), tiers("ap"), facts)
+    assert found.tiers == tiers("pq", "a")
+    assert "300 characters" in found.warnings[0]
 
 
-class TestDamping:
-    """Who is hot stays while there is room, unless it is to be warm."""
+def test_pins_of_one_repository_do_not_push_what_is_global_out_of_the_others() -> None:
+    facts = [fact("p", size=400, pinned=True, scope=LAMP), fact("g"), fact("l", scope=LAMP)]
+    found = resolved(tiers("gl"), TierList(), facts)
+    assert found.tiers == tiers("pg", "l")
+    assert LAMP in found.warnings[0]
 
-    def test_what_is_left_out_stays_and_what_is_called_warm_leaves(self) -> None:
-        facts = [fact("a"), fact("b"), fact("n")]
-        assert resolved(tiers("bn"), tiers("ab"), facts).tiers == tiers("abn")
-        assert resolved(tiers("bn", "a"), tiers("ab"), facts).tiers == tiers("bn", "a")
 
-    def test_the_weakest_of_what_is_left_out_makes_room_and_as_few_as_possible(self) -> None:
-        facts = [fact("a", score=1), fact("b", score=2, size=60), fact("c", score=3), fact("n", size=140)]
-        assert resolved(tiers("n"), tiers("abc"), facts).tiers == tiers("bcn", "a")
-        assert resolved(None, tiers("abc"), [evolve(each, body_chars=20) for each in facts]).tiers == tiers("bc", "a")
+def test_who_is_hot_stays_while_there_is_room_unless_it_is_to_be_warm() -> None:
+    facts = [fact("a"), fact("b"), fact("n")]
+    assert resolved(tiers("bn"), tiers("ab"), facts).tiers == tiers("abn")
+    assert resolved(tiers("bn", "a"), tiers("ab"), facts).tiers == tiers("bn", "a")
+
+
+def test_the_weakest_of_what_is_left_out_makes_room_and_as_few_as_possible() -> None:
+    facts = [fact("a", score=1), fact("b", score=2, size=60), fact("c", score=3), fact("n", size=140)]
+    assert resolved(tiers("n"), tiers("abc"), facts).tiers == tiers("bcn", "a")
+    assert resolved(None, tiers("abc"), [evolve(each, body_chars=20) for each in facts]).tiers == tiers("bc", "a")
 
 
 def test_what_was_promoted_counts_as_proposed_once_and_defrag_may_not_hide_it() -> None:

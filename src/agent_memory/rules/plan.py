@@ -236,8 +236,7 @@ class PlanFacts:
         return self.entry.at_ms if at_ms is None or at_ms < 0 or is_inline else at_ms
 
     def source_of(self, cited: tuple[Turn, ...]) -> Source:
-        """Returns the source of a note that cites these turns. Without a cited turn `turns` is empty, which keeps the
-        note from the hot tier."""
+        """Returns the source of a note that cites these turns."""
         context = self.entry.context
         cwd, branch = context.cwd or self.window.cwd, self.window.branch or context.branch
         return Source(

@@ -352,22 +352,15 @@ def _allowed(tiers: TierList, facts: Mapping[str, TierFacts], *, named: bool) ->
         if id not in facts:
             dropped += [Dropped(id, ("it is not a live note",))] if named else []
         elif facts[id].best is Tier.COLD:
-            dropped.append(Dropped(id, (_why_cold(facts[id]),)))
+            meta = facts[id].meta
+            dropped.append(Dropped(id, (why_not_nearer(meta) if meta.best_tier is Tier.COLD else "it has expired",)))
         elif id in tiers.hot and facts[id].best is Tier.HOT:
             hot.append(id)
         else:
             warm.append(id)
-            why = "it may be warm but not hot: it names no turn of a session"
+            why = f"it may be warm but not hot: {why_not_nearer(facts[id].meta)}"
             dropped += [Dropped(id, (why,))] if id in tiers.hot else []
     return TierList(tuple(hot), tuple(warm)), tuple(dropped)
-
-
-def _why_cold(facts: TierFacts) -> str:
-    if facts.meta.is_secret:
-        return "it is secret"
-    if facts.meta.is_vouched_for or facts.meta.origin is Origin.USER:
-        return "it has expired"
-    return "it may be shown unasked only after `memory promote`"
 
 
 def tiers_after(tiers: TierList, plan: DefragPlan) -> TierList:
