@@ -37,8 +37,11 @@ from agent_memory.recall.start_cache import Prepared
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from agent_memory.app import Memory
     from agent_memory.ports import Notes
+    from agent_memory.recall.candidates import Shown
 
 _FITS = 0.6
 """From this score on a note answers a query: it has a third of its words by their weight, or is as near in meaning."""
@@ -84,8 +87,6 @@ def prepare(
 ) -> Prepared:
     """Returns the passages for sessions in a place, here if none is given, best first, with the settings; none where
     this note is not among them."""
-    from agent_memory.recall.neutral_markdown import passage_of
-
     around = around or place_of(memory)
     notes, tiers = notes or memory.notes_here, TierList()
     live = unwrap(notes.list())
@@ -108,13 +109,20 @@ def prepare(
     found, more = candidates(live.entries, read, around, hot)
     if for_id is not None and for_id not in (each.stored.meta.id for each in found):
         found = []
-    told = with_contradicted(found)
-    made = (passage_of(each, memory.branch_mark(each.stored.meta.sources), around.scope) for each in told)
-    passages = tuple(passage for passage in made if passage is not None)
+    passages = tuple(_passages(memory, found, around))
     # What could not be read just now must not stay away until another note changes (P6).
     until_ms = 0 if any(isinstance(each, StoreIo) for each in unread) else good_until_ms(live.entries, around)
     config = memory.config.inject
     return Prepared(passages, config.token_budget, config.profiles, until_ms, more, memory.config.eval.hold_out)
+
+
+def _passages(memory: Memory, found: Sequence[Shown], around: Place) -> Iterator[Passage]:
+    from agent_memory.recall.neutral_markdown import passage_of
+
+    for each in with_contradicted(found):
+        passage = passage_of(each, memory.branch_mark(each.stored.meta.sources), around.scope)
+        if passage is not None:
+            yield passage
 
 
 def told_where(memory: Memory, notes: Notes, listed: Listed) -> tuple[str, ...]:
@@ -173,15 +181,9 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
     ]
     ready: tuple[Passage, ...] = ()
     if found:  # most prompts find nothing, and need none of what judges and redacts a note
-        from agent_memory.recall.neutral_markdown import passage_of
-
         fit = [each for each in (shown(stored, "notes") for stored in found) if each is not None]
-        passages = (
-            passage_of(each, memory.branch_mark(each.stored.meta.sources), around.scope)
-            for each in with_contradicted(fit)
-        )
         # More than a profile shows are prepared, since a session may know some already.
-        best = tuple(islice((passage for passage in passages if passage is not None), 12))
+        best = tuple(islice(_passages(memory, fit, around), 12))
         ready = grounded(best, memory.checkout, memory.real_root)
     for notice in () if ready else answer.notices:
         memory.warn(notice)

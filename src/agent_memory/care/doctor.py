@@ -118,12 +118,9 @@ class Examined:
     @property
     def kept(self) -> bytes:
         """Returns what is kept of it: all but the frontmatter, which a listing has."""
-        _, *features = astuple(self.features, recurse=False)
-        claims, assertions, named = self.features.claims, self.features.assertions, self.named
-        features[4:6] = tuple(map(astuple, claims)), tuple(map(astuple, assertions))
+        features = astuple(self.features, filter=lambda each, _: each.name != "meta")
         findings = tuple((each.code, each.subject, each.message) for each in self.findings)
-        names = (named.names, named.commit, named.since_ms, named.cwd)
-        return sealed((__version__, tuple(features), names, findings))
+        return sealed((__version__, features, tuple(self.named), findings))
 
 
 _CHECKS = {each.code: each for each in CATALOGUE}

@@ -32,18 +32,12 @@ class Passage(Record):
     since_ms: int = 0
     cwd: str = ""
     mark: str = ""
-    """What became of these files, where that is said in each form; it is not in `values`."""
+    """What became of these files, where that is said in each form."""
 
     @property
     def forms(self) -> tuple[str, ...]:
         """Returns the forms that may be shown, shortest first."""
         return tuple(dict.fromkeys(each for each in (self.title, self.brief, self.whole) if each))
-
-    @property
-    def values(self) -> "tuple[object, ...]":
-        """Returns all members, for the cache."""
-        members = (self.id, self.section, self.whole, self.brief, self.title)
-        return (*members, self.names, self.commit, self.since_ms, self.cwd)
 
     def marked(self, mark: str) -> "Passage":
         """Returns the note with one more fact beside it, in each of its forms."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CACHE = ".cache/inject"
 UNMERGED = ".cache/unmerged.json"
 """Branches that are not merged (`recall.branches`)."""
-_LAYOUT = 6
+_LAYOUT = 7
 _DIGEST_BYTES = 16
 _MOST_PLACES = 64
 _GRAIN_NS = 2_000_000_000
@@ -130,7 +130,7 @@ def keep_cached(root: str, fingerprint: Fingerprint, prepared: Prepared, began_n
     clock's grain would look the same."""
     if fingerprint.changed_ns + _GRAIN_NS > began_ns:
         return
-    passages = [each.values for each in prepared.passages]
+    passages = [tuple(each) for each in prepared.passages]
     profiles = {name: dict(shares) for name, shares in prepared.profiles.items()}
     settings = (prepared.budget, profiles, prepared.more, prepared.hold_out)
     keep(root, fingerprint.place, (fingerprint.key, prepared.good_until_ms, *settings, passages))

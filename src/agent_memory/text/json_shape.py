@@ -3,6 +3,7 @@ holds. Imports nothing, since hooks use it; also holds the base class of their v
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, TypeAlias, dataclass_transform
 
     from typing_extensions import TypeIs
@@ -36,3 +37,7 @@ class Record:
     def __init__(self, *values: "Any", **named: "Any") -> None:
         for name, value in (*zip(type(self).__annotations__, values, strict=False), *named.items()):
             setattr(self, name, value)
+
+    def __iter__(self) -> "Iterator[Any]":
+        """Yields the values of its fields, in their order."""
+        return (getattr(self, name) for name in type(self).__annotations__)
