@@ -37,12 +37,13 @@ def tokenizer_of(vocabulary: Mapping[str, object]) -> bytes:
 
 def make_package(directory: Path, concepts: Sequence[Sequence[str]] = ()) -> tuple[Path, Path]:
     """The package in `directory`, as an importer finds it; its table and its vocabulary. The words of a concept, of
-    whatever language, have one vector."""
+    whatever language, have one vector, and then no other word has any."""
     starts = {
         f"▁{word[:end]}": at for at, words in enumerate(concepts) for word in words for end in range(1, len(word) + 1)
     }
     pieces = {start: len(VOCABULARY) + at for at, start in enumerate(starts)}
-    rows = [row_of(number) for number in (*range(len(VOCABULARY)), *(7 + 50 * at for at in starts.values()))]
+    rows = [(0.0,) * COLUMNS if concepts else row_of(number) for number in range(len(VOCABULARY))]
+    rows += [row_of(7 + 50 * at) for at in starts.values()]
     weights = directory / "wordllama" / "weights" / "l2_supercat_256.safetensors"
     tokenizer = directory / "wordllama" / "tokenizers" / "l2_supercat_tokenizer_config.json"
     for path, content in ((weights, weights_of(rows)), (tokenizer, tokenizer_of({**pieces, **VOCABULARY}))):
@@ -52,9 +53,9 @@ def make_package(directory: Path, concepts: Sequence[Sequence[str]] = ()) -> tup
     return weights, tokenizer
 
 
-def small_embedder(directory: Path) -> StaticVectors:
+def small_embedder(directory: Path, *concepts: Sequence[str]) -> StaticVectors:
     """The embedder over such a package."""
-    return opened(open_model(*map(str, make_package(directory))))
+    return opened(open_model(*map(str, make_package(directory, concepts))))
 
 
 def opened(found: StaticVectors | str) -> StaticVectors:

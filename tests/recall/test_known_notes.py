@@ -23,7 +23,7 @@ from agent_memory.rules.drafts import NoteDraft
 from agent_memory.rules.similarity import Subject
 from agent_memory.store.store_files import Store
 from one_change import put
-from stand_ins.dict_embedder import DictEmbedder
+from static_vectors import small_embedder
 
 REPO = "github.com/ada/lamp"
 LOCK = "The queue's lock file holds PID@hostname and a time stamp, and a lock older than five minutes is taken over."
@@ -67,16 +67,16 @@ def test_an_index_that_cannot_answer_hinders_no_write(store: Store) -> None:
     assert ids(KnownNotes(store, SilentIndex(store.files))) == []
 
 
-def test_meaning_finds_what_words_alone_do_not(store: Store) -> None:
+def test_meaning_finds_what_words_alone_do_not(store: Store, tmp_path: Path) -> None:
     wanted = put(
         store, "Stale locks", "The lock file holds PID@hostname; after five minutes anybody takes it over.", scope=REPO
     )
-    synonyms = {"mutex": "lock", "grab": "tak", "host": "pid"}
+    embedder = small_embedder(tmp_path / "model", ("mutex", "lock"), ("grab", "takes"), ("host", "pid"))
     subject = Subject(
         "Mutex", "Once five minutes are over, the file of a mutex, which holds its host, is anybody's to grab."
     )
     index = NoteIndex(store.files)
-    by_words, by_meaning = KnownNotes(store, index), KnownNotes(store, index, DictEmbedder(synonyms))
+    by_words, by_meaning = KnownNotes(store, index), KnownNotes(store, index, embedder)
     assert near(by_words, subject, REPO).similar == ()
     assert [each.meta.id for each in near(by_meaning, subject, REPO).similar] == [wanted]
 

@@ -16,15 +16,14 @@ from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.files.locks import Locks
 from agent_memory.note.note import Harness, Kind, Listed, Source, StoredEntry
 from agent_memory.note.terms import query_words
-from agent_memory.recall.embedding import IndexedMeanings, open_model
+from agent_memory.recall.embedding import IndexedMeanings
 from agent_memory.recall.hits import SNIPPET_CHARS, Mode, SearchAnswer, SearchRequest, Snippet, snippet_of
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.searching import Searching
 from agent_memory.store.store_files import Store
 from one_change import put
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_embedder import DictEmbedder
-from static_vectors import make_package, opened
+from static_vectors import small_embedder
 
 NOW_MS = 1_770_000_000_000
 
@@ -34,7 +33,7 @@ class World:
         self.store = Store(root, Locks(root, {"HOME": str(root.parent)}))
         index = NoteIndex(self.store.files)
         meanings = (
-            IndexedMeanings(index, self.store, DictEmbedder({"motor": "engin"}))
+            IndexedMeanings(index, self.store, small_embedder(root.parent / "model", ("motor", "engine")))
             if meaning
             else "No model is installed."
         )
@@ -166,8 +165,8 @@ def test_a_note_that_cannot_be_read_any_more_is_told_p6(world: World, monkeypatc
 
 
 def test_other_languages_are_found_as_far_as_the_model_knows_them(world: World, tmp_path: Path) -> None:
-    model = make_package(tmp_path / "model", (("door", "porta"), ("cat", "gato"), ("house", "casa")))
-    meanings = IndexedMeanings(world.searching.index, world.store, opened(open_model(*map(str, model))))
+    embedder = small_embedder(tmp_path / "model", ("door", "porta"), ("cat", "gato"), ("house", "casa"))
+    meanings = IndexedMeanings(world.searching.index, world.store, embedder)
     world.searching = evolve(world.searching, meanings=meanings)
     ids = [world.put(word, word) for word in ("porta", "gato", "casa")]
     for mode in (Mode.HYBRID, Mode.SEMANTIC):

@@ -10,21 +10,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
+from attrs import astuple, evolve, field, frozen
 from hypothesis import given, settings, strategies as st
-from returns.result import Failure, Result, Success
+from returns.result import Result, Success
 
 from agent_memory.errors import Error, StoreIo
 from agent_memory.files.locks import Locks
 from agent_memory.note.note import MemoryEntry, Meta, Sensitivity
 from agent_memory.note.terms import weighed_words
 from agent_memory.ports import Embedder
-from agent_memory.recall.embedding import NO_MODEL, IndexedMeanings, WordPieces, open_model, open_static_vectors
+from agent_memory.recall.embedding import (
+    NO_MODEL,
+    IndexedMeanings,
+    StaticVectors,
+    WordPieces,
+    open_model,
+    open_static_vectors,
+)
 from agent_memory.recall.hits import Nearness
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.store.store_files import Store
 from one_change import put, write
-from stand_ins.dict_embedder import DictEmbedder
 from static_vectors import VOCABULARY, make_package, opened, row_of, small_embedder, tokenizer_of, weights_of
 
 
@@ -105,19 +111,17 @@ def test_a_file_that_shrinks_while_it_is_open_is_an_error(tmp_path: Path) -> Non
 # -- meanings in the index ---------------------------------------------------------------------------------------------
 
 
-BROKEN: Error = StoreIo("weights", "read", "EIO", "broken")
 _times = count(1)
 
 
-class CountingEmbedder(DictEmbedder):
+@frozen
+class CountingEmbedder(StaticVectors):
     """Remembers which texts it was asked for."""
 
-    def __init__(self) -> None:
-        super().__init__({"motor": "engin"})
-        self.asked: list[str] = []
+    asked: list[str] = field(factory=list[str])
 
     def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
-        self.asked += texts
+        self.asked.extend(texts)
         return super().embed(texts)
 
 
@@ -128,7 +132,7 @@ class World:
     def __init__(self, root: Path) -> None:
         self.store = Store(root, Locks(root))
         self.index = NoteIndex(self.store.files)
-        self.embedder = CountingEmbedder()
+        self.embedder = CountingEmbedder(*astuple(small_embedder(root.parent / "model"), recurse=False))
         self.meanings = IndexedMeanings(self.index, self.store, self.embedder)
 
     def put(self, title: str, body: str = "It is so.", **values: Any) -> int:
@@ -178,11 +182,8 @@ def secret_meta() -> Meta:
 
 
 def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
-    class Broken(DictEmbedder):
-        def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:
-            return Failure(BROKEN)
-
-    found = IndexedMeanings(world.index, world.store, Broken()).nearness(ENGINE).unwrap()
+    os.truncate(world.embedder.path, 200)
+    found = world.meanings.nearness(ENGINE).unwrap()
     assert found.cosines == {}
     assert "weights" in found.notices[0]
 
