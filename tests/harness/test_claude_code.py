@@ -274,12 +274,15 @@ def test_why_a_call_was_refused_are_the_persons_words(talk: Conversation) -> Non
     talk.result("t1", REFUSAL, failed=True)
     note = "\n\nNote: The user's next message may contain a correction or preference. Pay close attention"
     talk.result("t2", REFUSAL + note, failed=True, toolUseResult="User rejected tool use")
-    assert [turn.text for turn in talk.history().turns if turn.role is Role.USER] == ["keep it", "keep it"]
+    talk.agent(calls("t3", "Bash", command="rm y"))
+    talk.result("t3", REFUSAL, failed=True, toolUseResult=f"Error: {REFUSAL}", version="2.0.64")
+    assert [turn.text for turn in talk.history().turns if turn.role is Role.USER] == ["keep it"] * 3
 
 
 def test_a_refusal_that_a_tool_could_have_printed_is_not_taken_for_the_persons_words_p19(talk: Conversation) -> None:
     talk.agent(calls("t1", "Bash", command="cat"), calls("t2", "mcp__web__get"), calls("t3", "Edit", file_path="a"))
-    talk.result("t1", REFUSAL, failed=True)
+    talk.result("t1", REFUSAL, failed=True, version="1.0.60")
+    talk.result("t1", f"Exit code 1\n{REFUSAL}", failed=True, version="2.0.64")
     talk.result("t2", REFUSAL, failed=True, toolUseResult=f"Error: {REFUSAL}")
     talk.result("t3", REFUSAL)
     assert {turn.role for turn in talk.history().turns[1:]} == {Role.TOOL}

@@ -91,8 +91,12 @@ _MOST_PLACES = _MOST_BEFORE = 20
 _MOST_REMEMBERED = 1_000
 _QUESTION_TOOL = "AskUserQuestion"
 _TASK_TOOLS = ("TaskCreate", "TaskUpdate", "TaskList")
-# Tools whose error messages Claude Code makes itself: others could print a refusal that nobody spoke.
-_TRUSTED_REFUSALS = ("ExitPlanMode", _QUESTION_TOOL, "Edit", "MultiEdit", "Write", "NotebookEdit", "TodoWrite")
+# Tools whose error messages Claude Code makes itself: others could print a refusal that nobody spoke. What a command printed
+# that failed stands behind its exit code since version 2.
+_TRUSTED_REFUSALS = (
+    *("ExitPlanMode", _QUESTION_TOOL, "Edit", "MultiEdit", "Write", "NotebookEdit", "TodoWrite"),
+    *("Read", "Grep", "Glob"),
+)
 
 
 @frozen
@@ -229,11 +233,15 @@ class ClaudeSession(Session):
             answers = get.mapping(value, "toolUseResult", "answers").values()
             chosen = "\n".join(answer for answer in answers if isinstance(answer, str) and answer.strip())
             # The harness itself says that the person refused; else the tool could have printed those words.
-            told = (value.get("toolUseResult"), value.get("toolDenialKind"))
-            is_told = told[0] == "User rejected tool use" or told[1] == "user-rejected"
+            is_told = (
+                value.get("toolUseResult") == "User rejected tool use"
+                or value.get("toolDenialKind") == "user-rejected"
+                or name in _TRUSTED_REFUSALS
+                or (name == "Bash" and get.text(value, "version").startswith("2."))
+            )
             if name == _QUESTION_TOOL and chosen:
                 self.hear("", chosen)
-            elif failed and text.startswith(_REJECTED) and (is_told or name in _TRUSTED_REFUSALS):
+            elif failed and text.startswith(_REJECTED) and is_told:
                 self.hear("", typed_text([text.partition(_REJECTED_BECAUSE)[2].partition(_NOTE_TO_AGENT)[0]]))
         if get.blocks(get.mapping(value, "message")) is None:
             self.skip("bad-record")
