@@ -275,10 +275,7 @@ class TestChoice:
     @pytest.mark.parametrize(
         ("llm", "problem"),
         [
-            (LlmConfig(preset="claud"), "llm.preset is unknown; there are"),
-            (LlmConfig(preset="ollama"), "llm.model is missing"),
-            (LlmConfig(command="ask 'now"), "llm.command cannot be split"),
-            (LlmConfig(command=""), "llm.command must name a command"),
+            (LlmConfig(preset="x", presets={"x": PresetConfig((" ",))}), "llm.presets.x must name a command"),
             (LlmConfig(command="./ask"), "llm.command names ./ask, a relative path"),
             (
                 LlmConfig(preset="x", presets={"x": PresetConfig(("bin/ask",))}),

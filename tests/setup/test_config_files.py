@@ -11,6 +11,7 @@ from returns.result import Success
 
 from agent_memory.config import Config
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error
+from agent_memory.presets import PRESETS
 from agent_memory.setup.config_files import Effective, TrustFile, load_config
 
 
@@ -69,7 +70,9 @@ def test_tilde_and_relative_paths_count_from_the_home(home: Path, project: Path)
         ("[]", "it must hold one object: { … }"),
         ({"llm": {"timeoutSeconds": 0}}, "llm.timeoutSeconds is 0, expected more than 0"),
         ({"llm": {"command": " "}}, "llm.command must name a command"),
+        ({"llm": {"command": "ask 'now"}}, "llm.command cannot be split into arguments: no closing quotation"),
         ({"llm": {"presets": {"../x": "a"}}}, "llm.presets.../x as a name must be a plain name other than builtin"),
+        ({"llm": {"preset": "x"}}, f"llm.preset is unknown; there are {', '.join(sorted({'builtin', *PRESETS}))}"),
         ({"llm": {"preset": "ollama"}}, "llm.model is missing, and the preset ollama needs one"),
         ({"schedule": {"defragIntervalHours": 0}}, "schedule.defragIntervalHours is 0, expected more than 0"),
     ],

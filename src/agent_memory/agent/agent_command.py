@@ -19,7 +19,7 @@ from returns.result import Failure, Result
 
 from agent_memory.agent.child_process import MAX_STDOUT_BYTES, Finished, child_environment, run_child
 from agent_memory.caller import depth_of
-from agent_memory.config import BUILTIN, LlmConfig, PresetConfig, preset_problem
+from agent_memory.config import BUILTIN, LlmConfig, PresetConfig
 from agent_memory.errors import (
     ActRefused,
     AgentFailed,
@@ -106,7 +106,7 @@ def uses_builtin(llm: LlmConfig) -> bool:
 
 @as_result
 def choose_command(llm: LlmConfig, home: str) -> Preset:
-    """Returns the command that `llm` configures; not for the built-in (see `uses_builtin`).
+    """Returns the command that a valid config chooses; not for the built-in (see `uses_builtin`).
 
     As in a shell, `~/` at the start of a word of `llm.command` or of a one-line preset is the home. Nothing else is
     expanded. A relative path to a program is refused: the command runs in a directory of its own.
@@ -114,8 +114,6 @@ def choose_command(llm: LlmConfig, home: str) -> Preset:
     where = f"llm.presets.{llm.preset}" if llm.command is None else "llm.command"
     own = llm.presets.get(llm.preset) if llm.command is None else llm.command
     if own is None:
-        if problem := preset_problem(llm):
-            raise ConfigInvalid(_SOURCE, (problem,))
         preset = PRESETS[llm.preset]
         if preset.keeps_tools and not llm.allow_tools:
             raise PresetRefused(preset.name)
@@ -123,15 +121,10 @@ def choose_command(llm: LlmConfig, home: str) -> Preset:
     if isinstance(own, PresetConfig):
         command = Preset(llm.preset, own.argv, dict(own.env), own.input, variables=llm.pass_env)
     else:
-        try:
-            words = shlex.split(own)
-        except ValueError as error:
-            problem = f"{where} cannot be split into arguments: {str(error).lower()}"
-            raise ConfigInvalid(_SOURCE, (problem,)) from None
-        argv = tuple(f"{home}{word[1:]}" if word.startswith("~/") else word for word in words)
+        argv = tuple(f"{home}{word[1:]}" if word.startswith("~/") else word for word in shlex.split(own))
         digest = hashlib.sha256(json.dumps(argv).encode()).hexdigest()[:8]
         command = Preset(llm.preset if llm.command is None else f"command:{digest}", argv, variables=llm.pass_env)
-    program = command.argv[0] if command.argv else ""
+    program = command.argv[0]
     if not program.strip():
         raise ConfigInvalid(_SOURCE, (f"{where} must name a command",))
     if "/" in program and not os.path.isabs(program):
