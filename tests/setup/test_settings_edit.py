@@ -70,6 +70,7 @@ HAND_EDITS = [
     ('"A": "1"', '"A": "1", "B": "2"'),
     ("// the person's", "// the person's own, changed"),
     ('"say done"', '"say it is done"'),
+    ('"model": "opus",\n', '"model":   "opus",\n\n'),
 ]
 WRITTEN = """{
   "env": {"A": "1"}, // the person's

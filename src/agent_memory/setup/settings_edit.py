@@ -82,7 +82,9 @@ def cut(text: str, entry: Spot, syntax: Syntax, baseline: str | None) -> str:
     (the document before it was put in; None: there was no file) did not have. Unchanged if the entry is not there, or
     is somebody else's."""
     if syntax == "jsonc":
-        return _cut_from_json(text, entry, baseline)
+        while (root := parse_jsonc(text)) is not None and (place := _keys_of(root, entry)) is not None:
+            text = _cut_up(text, root, place, baseline)
+        return text
     document = parse_settings(text, syntax)
     if isinstance(entry, Element) or not is_ours(document, entry):
         return text
@@ -347,18 +349,6 @@ def _line_indent(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _cut_from_json(text: str, entry: Spot, baseline: str | None) -> str:
-    before, whole = _parsed_or_none(baseline or ""), text
-    while (root := parse_jsonc(text)) is not None and (keys := _keys_of(root, entry)) is not None:
-        text = _cut_up(text, root, keys, before and before.value)
-    if root is None or baseline is None or text == whole:
-        return text
-    # Putting it in may have left blanks, or the braces of a document that was empty.
-    left = text if before else text[: root.start] + text[root.start + 1 : root.end - 1] + text[root.end :]
-    is_as_before = root.value == (before.value if before else {}) and "".join(left.split()) == "".join(baseline.split())
-    return baseline if is_as_before else text
-
-
 def _keys_of(root: JsonNode, entry: Spot) -> Keys | None:
     """Returns the path of what is to be cut: an entry of ours, or the part of ours within an element that also holds
     others'."""
@@ -392,16 +382,24 @@ def _has_command(node: JsonNode, command: str) -> bool:
     return is_object(node.value) and command in node.value.values()
 
 
-def _cut_up(text: str, root: JsonNode, keys: Keys, before: Any) -> str:
+def _cut_up(text: str, root: JsonNode, keys: Keys, baseline: str | None) -> str:
     """Returns the text without what is at these keys, and then without what is empty above it and was not there before."""
+    before = _parsed_or_none(baseline or "")
     while True:
         text, root = _cut_node(text, root, keys)
         keys = keys[:-1]
         node, _ = root.at(keys)
-        if node.children or text[node.start + 1 : node.end - 1].strip():  # maybe somebody's comment
+        head, inside, tail = text[: node.start], text[node.start + 1 : node.end - 1], text[node.end :]
+        was, missing = (None, keys) if before is None else before.at(keys)
+        if node.children:
             return text
-        if not keys or value_at(before, keys, NOTHING) is not NOTHING:
-            return text[: node.start + 1] + text[node.end - 1 :]
+        if was is not None and not missing:  # with the blanks that were in it, unless somebody has put a comment there
+            held = (baseline or "")[was.start : was.end]
+            return head + held + tail if _unspaced(text[node.start : node.end]) == _unspaced(held) else text
+        if not keys:
+            return baseline if baseline is not None and _unspaced(head + inside + tail) == _unspaced(baseline) else text
+        if inside.strip():
+            return text  # somebody's comment
 
 
 def _cut_node(text: str, root: JsonNode, keys: Keys) -> tuple[str, JsonNode]:
@@ -423,6 +421,10 @@ def _cut_node(text: str, root: JsonNode, keys: Keys) -> tuple[str, JsonNode]:
         if found is not None and found.value == expected:
             return candidate, found
     raise EditRefused(_BY_HAND)
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
 
 
 # -- TOML, YAML ---------------------------------------------------------------------------------------------------------
