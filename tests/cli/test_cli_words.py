@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from agent_memory.cli.settings import completion_script
 from agent_memory.config import Config
 from agent_memory.files.paths import read_shipped
 from agent_memory.text.json_codec import written
-from memory_process import Memory
+from memory_process import PROGRAM, Memory
 
 
 def test_help_lists_every_command_and_needs_no_store(memory: Memory) -> None:
@@ -56,6 +57,23 @@ def test_options_may_stand_between_the_words(memory: Memory) -> None:
     assert (between.code, between.out.count("\n")) == (0, 1)
     assert between.out == memory("search", "zebra", "lock", "--kind", "lesson").out
     assert memory("search", "zebra", "--limit", "1", "--", "-lock").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "lacking", "said"), [("mcp", "mcp", "The MCP server"), ("serve", "starlette", "The page")]
+)
+def test_without_its_extra_one_sentence_says_what_to_install(
+    memory: Memory, tmp_path: Path, name: str, lacking: str, said: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.util\nfind = importlib.util.find_spec\n"
+        f"importlib.util.find_spec = lambda name, *rest: None if name == '{lacking}' else find(name, *rest)\n"
+    )
+    environ = memory.environment({"PYTHONPATH": str(tmp_path)})
+    done = subprocess.run([*PROGRAM, name], env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    install = f"Install agent-memory with the extra {name}: `uv tool install '.[{name}]'` in its checkout."
+    assert done.stderr == f"memory: {said} is not installed. {install}\n"
 
 
 # -- completion scripts offer what the parsers say ---------------------------------------------------------------------

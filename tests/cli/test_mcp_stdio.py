@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -252,17 +251,3 @@ def test_what_anything_else_prints_never_reaches_the_client() -> None:
     )
     done = subprocess.run([PROGRAM[0], "-c", program], input=b"wire", capture_output=True, check=True)
     assert (done.stdout, done.stderr) == (b"wire", b"stray\n")
-
-
-def test_without_the_extra_one_sentence_says_what_to_install(memory: Memory, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        "import importlib.util\nfind = importlib.util.find_spec\n"
-        "importlib.util.find_spec = lambda name, *rest: None if name == 'mcp' else find(name, *rest)\n"
-    )
-    environ = memory.environment({"PYTHONPATH": str(tmp_path)})
-    done = subprocess.run([*PROGRAM, "mcp"], env=environ, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert (
-        done.stderr == "memory: The MCP server is not installed. Install agent-memory with the extra "
-        "mcp: `uv tool install '.[mcp]'` in its checkout.\n"
-    )

@@ -9,7 +9,6 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,18 +26,6 @@ from places_of_work import git, repository
 from served_page import Browser, opened
 
 HTMX = "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717"  # htmx.org 2.0.11 of the npm registry
-
-
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory.unrecorded(home)
-
-
-@pytest.fixture
-def browser(memory: Memory) -> Iterator[Browser]:
-    opened_one = Browser(memory.home)
-    yield opened_one
-    opened_one.close()
 
 
 KEY = "ghp_" + "Zq7Lw0xT4nVb8Rk2Yc6Mh1Jd5Pf9Ga3Se0Uu"[:36]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import socket
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -13,20 +12,13 @@ from starlette.testclient import TestClient
 
 from agent_memory.serve.application import MAX_BODY_BYTES, Page
 from agent_memory.serve.routes import ROUTES
-from memory_process import PROGRAM, Memory
+from memory_process import Memory
 from served_page import ADDRESS, PORT, Browser, address_of, form_token, opened
 
 
 @pytest.fixture
-def id(home: Path) -> str:
-    return Memory.unrecorded(home).remembered("Lamps are lit at dusk.")
-
-
-@pytest.fixture
-def browser(home: Path, id: str) -> Iterator[Browser]:
-    opened_one = Browser(home)
-    yield opened_one
-    opened_one.close()
+def id(memory: Memory) -> str:
+    return memory.remembered("Lamps are lit at dusk.")
 
 
 def test_the_token_lets_in_one_browser_once_with_a_cookie_that_nobody_else_gets(home: Path, id: str) -> None:
@@ -151,11 +143,6 @@ def test_bodies_and_rates_are_bounded(browser: Browser, id: str, monkeypatch: py
 LIMIT_SECONDS = 60
 
 
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory.unrecorded(home)
-
-
 def test_it_serves_who_has_the_address_until_a_signal_comes(memory: Memory) -> None:
     id = memory.remembered("Lamps are lit at dusk.")
     process = memory.start("serve", "--no-open", "--port", "0")
@@ -186,17 +173,3 @@ def test_it_serves_who_has_the_address_until_a_signal_comes(memory: Memory) -> N
 def test_an_agent_cannot_start_it(memory: Memory) -> None:
     done = memory("serve", "--no-open", "--port", "0", environ={"CLAUDE_CODE_CHILD_SESSION": "1"})
     assert (done.code, "Only you can run `memory serve`" in done.err) == (2, True)
-
-
-def test_without_the_extra_one_sentence_says_what_to_install(memory: Memory, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        "import importlib.util\nfind = importlib.util.find_spec\n"
-        "importlib.util.find_spec = lambda name, *rest: None if name == 'starlette' else find(name, *rest)\n"
-    )
-    environ = memory.environment({"PYTHONPATH": str(tmp_path)})
-    done = subprocess.run([*PROGRAM, "serve"], env=environ, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "memory: The page is not installed. Install agent-memory with the extra serve: "
-        "`uv tool install '.[serve]'` in its checkout.\n"
-    )
