@@ -114,6 +114,8 @@ class Memory:
     caller: Caller = field(default=Factory(lambda memory: caller_of(memory.environ), takes_self=True))
     """The caller: the one that was named, else the one that the variables of the environment tell."""
     clock: SystemClock = field(factory=SystemClock, init=False)
+    progress: Progress = field(default=_silent, init=False)
+    """Is told what long work is doing."""
 
     def called_by(self, caller: Caller) -> Memory:
         """Returns the same store on behalf of another caller, for a process that serves several."""
@@ -338,8 +340,8 @@ class Memory:
                 where.branch, where.commit = trunk.rpartition("/")[2], commits[trunk]
         return look_at(where, named, until - time.monotonic(), self.real_root)
 
-    def _examination(self, progress: Progress = _silent) -> late.doctor.Examination:
-        return late.doctor.Examination(self.store.files, progress)
+    def _examination(self) -> late.doctor.Examination:
+        return late.doctor.Examination(self.store.files, self.progress)
 
     @property
     def switching(self) -> late.switching.Switching:
@@ -461,7 +463,6 @@ class Memory:
         dry_run: bool = False,
         retry_failed: bool = False,
         upgrade: bool = False,
-        progress: Progress = _silent,
     ) -> late.run.Run:
         """Runs once under the run lock; `Busy` when another is at work. `upgrade` asks the configured command to
         look again at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
@@ -472,7 +473,7 @@ class Memory:
                 unwrap(self.inbox.retry_failed())
             if upgrade and not dry_run:
                 unwrap(late.backfill.ask_again(self.inbox, unwrap(self.upgrades())))
-            io = self._consolidate_io(unwrap(self.agent()), progress, dry_run=dry_run)
+            io = self._consolidate_io(unwrap(self.agent()), dry_run=dry_run)
             now_ms = self.clock.now_ms()
             ended = unwrap(
                 late.consolidate.consolidate(io, late.run.Run(self.new_run_id(now_ms), now_ms, limit, dry_run))
@@ -480,8 +481,8 @@ class Memory:
         if not dry_run:
             self._look_for_unmerged()
             # Or the first search of sessions, and the first look at what waits, would wait for all of them.
-            self.history_index.refresh(progress)
-            self.store.list().map(lambda live: self._examination(progress).of(live.entries))
+            self.history_index.refresh(self.progress)
+            self.store.list().map(lambda live: self._examination().of(live.entries))
         return ended
 
     @as_result
@@ -492,9 +493,7 @@ class Memory:
             return late.backfill.Upgrades()
         return unwrap(late.backfill.plan_upgrades(self.inbox, self.marks, self.store, self.clock))
 
-    def _consolidate_io(
-        self, agent: late.ports.Agent, progress: Progress, *, dry_run: bool = False
-    ) -> late.consolidate.ConsolidateIo:
+    def _consolidate_io(self, agent: late.ports.Agent, *, dry_run: bool = False) -> late.consolidate.ConsolidateIo:
         return late.consolidate.ConsolidateIo(
             inbox=self.inbox,
             histories=self.histories,
@@ -515,11 +514,11 @@ class Memory:
             ledger=self.ledger,
             known=self.known,
             vocabulary=self.kept_vocabulary,
-            progress=progress,
+            progress=self.progress,
         )
 
     @as_result
-    def defrag(self, *, dry_run: bool = False, force: bool = False, progress: Progress = _silent) -> late.run.DefragRun:
+    def defrag(self, *, dry_run: bool = False, force: bool = False) -> late.run.DefragRun:
         """Runs once under the run lock; `Busy` when another is at work. Where no agent may be called, it does only what
         needs none."""
         now_ms = self.clock.now_ms()
@@ -534,7 +533,7 @@ class Memory:
             if not dry_run:
                 self._finish_interrupted(but="defrag")
                 self._look_for_unmerged()
-            ended = unwrap(late.defrag.defrag(self._defrag_io(agent, progress), run))
+            ended = unwrap(late.defrag.defrag(self._defrag_io(agent), run))
         if ended.trouble is None:
             unwrap(configured)
         if not dry_run:
@@ -556,7 +555,7 @@ class Memory:
         if made:
             yield f"Steps that sessions repeat: {counted(len(made), 'skill')} proposed (`memory review --kind imported`)."
 
-    def _defrag_io(self, agent: late.ports.Agent, progress: Progress) -> late.defrag.DefragIo:
+    def _defrag_io(self, agent: late.ports.Agent) -> late.defrag.DefragIo:
         return late.defrag.DefragIo(
             store=self.store,
             agent=agent,
@@ -572,7 +571,7 @@ class Memory:
             budget=self.publisher.budget,
             limits=self.config.limits,
             tidy_up=self._tidy_up,
-            progress=progress,
+            progress=self.progress,
         )
 
     @as_result
@@ -633,11 +632,9 @@ class Memory:
         """Finishes a consolidate or defrag that crashed. Its writes are not a person's, and nobody may take them for
         that."""
         if but != "consolidate" and late.run_files.runs_with(self.real_root, late.run_files.CHECKPOINT_FILE):
-            unwrap(
-                late.consolidate.finish_interrupted(self._consolidate_io(late.agent_command.BuiltinAgent(), _silent))
-            )
+            unwrap(late.consolidate.finish_interrupted(self._consolidate_io(late.agent_command.BuiltinAgent())))
         if but != "defrag" and late.run_files.runs_with(self.real_root, late.run_files.DEFRAG_CHECKPOINT):
-            unwrap(late.defrag.finish_interrupted(self._defrag_io(late.agent_command.BuiltinAgent(), _silent)))
+            unwrap(late.defrag.finish_interrupted(self._defrag_io(late.agent_command.BuiltinAgent())))
 
     def _finish_forgetting(self) -> None:
         if exists(f"{self.root}/runs/forgetting.json"):
@@ -653,14 +650,12 @@ class Memory:
             late.searching.Searching(here, self.index, meanings, self.clock, self.caller), here, request
         )
 
-    def search_sessions(
-        self, request: late.hits.SearchRequest, progress: Progress = _silent
-    ) -> Result[late.session_search.SaidAnswer, Error]:
+    def search_sessions(self, request: late.hits.SearchRequest) -> Result[late.session_search.SaidAnswer, Error]:
         """Returns what was said in kept sessions, the best first."""
         scope_of = self.session_scopes()
         return late.session_search.SaidSearch(
             self.history_index, self.clock, lambda part: scope_of(part.places)
-        ).search(request, progress)
+        ).search(request, self.progress)
 
     def session_scopes(self) -> Callable[..., str | None]:
         """Returns a function that returns the scope of a session (`switching.session_scopes`)."""
@@ -738,9 +733,7 @@ class Memory:
         capture = evolve(capture, transcript_roots=(*capture.transcript_roots, path))
         self.effective = evolve(self.effective, config=evolve(self.config, capture=capture))
 
-    def backfill_io(
-        self, progress: Progress = _silent, *, watching: bool = False, directory: str | None = None
-    ) -> late.backfill.BackfillIo:
+    def backfill_io(self, *, watching: bool = False, directory: str | None = None) -> late.backfill.BackfillIo:
         """Returns what backfill and watch act on; `watching` leaves out the harnesses whose sessions no file announces. All
         files of `directory` may be sessions."""
 
@@ -777,7 +770,7 @@ class Memory:
             is_private=is_marked,
             switches=self.switches,
             tombstones=self.tombstones,
-            progress=progress,
+            progress=_silent if watching else self.progress,
             loose=lambda known: (
                 () if directory is None else late.harness.loose_sessions(self.histories, directory, known)
             ),
@@ -905,7 +898,6 @@ class Memory:
     @as_result
     def sessions(
         self,
-        progress: Progress = _silent,
         is_wanted: Callable[[str, str, int], bool] = lambda scope, harness, last_at_ms: True,
         most: float = inf,
     ) -> tuple[late.why_session.SessionLine, ...]:
@@ -921,7 +913,7 @@ class Memory:
             until = min(until, time.monotonic() + 1)
             return "" if history is None or history.own_call else late.kept_histories_files.first_words(history)
 
-        self.history_index.refresh(progress)
+        self.history_index.refresh(self.progress)
         listings = unwrap(self.store.listings())
         notes = [each for listing in listings for each in listing.entries]
         return late.why_session.list_sessions(
@@ -1020,7 +1012,7 @@ class Memory:
         )
 
     @as_result
-    def use(self, days: int, progress: Progress = _silent) -> late.use.Use:
+    def use(self, days: int) -> late.use.Use:
         """Returns what came of the notes that sessions on this machine were told over so many days up to now, but of none
         that no session may be told now. Counts no read."""
         io, known = self.handing_over_io(), frozenset(map(str, Harness)) - {Harness.MANUAL}
@@ -1040,19 +1032,19 @@ class Memory:
         read = (self.notes_here.read_again(each).value_or(None) for each in listed)
         notes = {each.meta.id: each for each in read if each is not None}
         return late.use.use_of(
-            late.statistics.period_of(self.clock.now_ms() // DAY_MS, days), deliveries, notes, history_of, progress
+            late.statistics.period_of(self.clock.now_ms() // DAY_MS, days), deliveries, notes, history_of, self.progress
         )
 
     # -- care ---------------------------------------------------------------------------------------------------------
 
     def repair(
-        self, progress: Progress = _silent
+        self,
     ) -> Result[tuple[late.repairer.Repair, late.checks.DoctorReport], Error]:
         """For `memory doctor --fix`; `Busy` when a run is at work."""
-        doctor = self.doctor(progress)
+        doctor = self.doctor()
         return late.repairer.Repairer(doctor, self.git_process, self.writes, self.publish, self.finish_runs).repair()
 
-    def doctor(self, progress: Progress = _silent) -> late.doctor.Doctor:
+    def doctor(self) -> late.doctor.Doctor:
         return late.doctor.Doctor(
             self.root,
             self.environ,
@@ -1062,7 +1054,7 @@ class Memory:
             scopes=self.scopes.list,
             team=lambda: self.team_at(self.cwd),
             dry_publish=lambda: self.publish(dry_run=True),
-            examination=self._examination(progress),
+            examination=self._examination(),
         )
 
     # -- forgetting and sync -------------------------------------------------------------------------------------------
@@ -1113,7 +1105,7 @@ class Memory:
         )
 
     @as_result
-    def sync(self, request: late.synchroniser.SyncRequest, progress: Progress = _silent) -> late.synchroniser.Synced:
+    def sync(self, request: late.synchroniser.SyncRequest) -> late.synchroniser.Synced:
         """Merges with the store's git remote, both ways. `Busy` when a run is at work. Only a person may name a remote
         or confirm a purge."""
         if request.after_purge or request.remote is not None:
@@ -1123,7 +1115,7 @@ class Memory:
             raise SyncRefused(because, "Set it to true.")
         commits, program = late.synchroniser.Commits(self.git_process), memory_program(self.environ)
         synchroniser = late.synchroniser.Synchroniser(
-            commits, self.writes, self.clock, self._forgetter(), program, progress
+            commits, self.writes, self.clock, self._forgetter(), program, self.progress
         )
         with self.locks.run():
             if not request.dry_run:

@@ -234,7 +234,7 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
         if not os.path.isdir(path):
             raise UsageInvalid(f"{path} is not a directory")
         memory.add_transcripts(path, keep=not arguments.dry_run)
-    io = memory.backfill_io(console.progress, directory=path)
+    io = memory.backfill_io(directory=path)
     found = unwrap(plan_backfill(io, tuple(arguments.harness), arguments.since))
     plan = limited(found, arguments.limit)
     # Printed before anything is done about it.

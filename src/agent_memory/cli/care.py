@@ -52,12 +52,12 @@ def _doctor(arguments: argparse.Namespace, console: Console) -> int:
         return 1 if search.secrets or search.unread else 0
     fixed: dict[str, Any] = {}
     if arguments.fix:
-        repair, report = unwrap(memory.repair(console.progress))
+        repair, report = unwrap(memory.repair())
         console.out(*(f"fixed: {shown_on_a_line(each)}" for each in _first(repair.did)))
         console.warn(*_first(repair.failed))
         fixed = {"fixed": repair.did, "notFixed": repair.failed}
     else:
-        report = memory.doctor(console.progress).examine()
+        report = memory.doctor().examine()
     console.answer(fields_of(report) | fixed, *_findings(report, console))
     return 1 if report.problems else 0
 
@@ -244,7 +244,7 @@ def configure_stats(options: Options) -> None:
 
 def _stats(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.use:
-        use = unwrap(open_here(console).use(arguments.days, console.progress))
+        use = unwrap(open_here(console).use(arguments.days))
         console.answer(use_document(use), *_use_lines(use, console))
         return
     found = unwrap(open_here(console).statistics(arguments.days))

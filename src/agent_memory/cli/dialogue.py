@@ -24,6 +24,7 @@ def open_here(console: Console, *, for_status: bool = False) -> Memory:
     memory = unwrap(open_memory(os.environ, current_directory(), console.warn))
     if memory.caller.is_agent and not for_status:
         memory.require_on()
+    memory.progress = console.progress
     console.closing.append(memory.close)
     return memory
 

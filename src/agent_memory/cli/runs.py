@@ -71,7 +71,6 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
         dry_run=arguments.dry_run,
         retry_failed=arguments.retry_failed,
         upgrade=arguments.upgrade,
-        progress=console.progress,
     )
     run = unwrap(ended)
     if run.dry_run:
@@ -148,7 +147,7 @@ def configure_defrag(options: Options) -> None:
 
 def _defrag(arguments: argparse.Namespace, console: Console) -> int:
     memory = open_here(console)
-    run = unwrap(memory.defrag(dry_run=arguments.dry_run, force=arguments.force, progress=console.progress))
+    run = unwrap(memory.defrag(dry_run=arguments.dry_run, force=arguments.force))
     if run.dry_run:
         print_foreseen(memory, run.plan.actions, console)
         console.out(*_retiered(run))

@@ -221,7 +221,7 @@ def _sessions(arguments: argparse.Namespace, console: Console) -> None:
         is_meant = scope in (None, its_scope) and arguments.agent in (None, harness)
         return is_meant and (arguments.since or last_at_ms) <= last_at_ms
 
-    found = unwrap(memory.sessions(console.progress, is_wanted, arguments.offset + (arguments.limit or inf)))
+    found = unwrap(memory.sessions(is_wanted, arguments.offset + (arguments.limit or inf)))
     shown = found[arguments.offset :][: arguments.limit]
     if console.json:
         console.answer({"sessions": rows_of(shown)})
@@ -255,7 +255,7 @@ def _sessions(arguments: argparse.Namespace, console: Console) -> None:
 def search_sessions(memory: Memory, request: SearchRequest, console: Console) -> None:
     if request.kind or request.tags or request.archived or request.mode is Mode.SEMANTIC:
         raise UsageInvalid("--kind, --tag, --archived and --mode semantic are about notes, not sessions")
-    answer = unwrap(memory.search_sessions(request, console.progress))
+    answer = unwrap(memory.search_sessions(request))
     console.warn(*answer.notices)
     console.answer(fields_of(answer), *(line for hit in answer.hits for line in _hit_lines(hit, console)))
     if not answer.hits and not console.json:

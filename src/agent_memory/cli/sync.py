@@ -39,7 +39,7 @@ def configure_sync(options: Options) -> None:
 
 def _sync(arguments: argparse.Namespace, console: Console) -> None:
     request = SyncRequest(arguments.remote, arguments.dry_run, arguments.after_purge)
-    synced = unwrap(open_here(console).sync(request, console.progress))
+    synced = unwrap(open_here(console).sync(request))
     document = {
         "summary": sentence_of(synced),
         **fields_of(synced, "remote", "branch", "dry_run", "received", "sent", "pushed", "merged", "after_purge"),

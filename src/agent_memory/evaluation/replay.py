@@ -154,7 +154,7 @@ def learnt_from(directory: str, environ: Mapping[str, str], scratch: Path, warn:
     )
     memory.clock = clock = _SetClock()
     memory.add_transcripts(directory, keep=False)
-    found = unwrap(plan_backfill(memory.backfill_io(progress, directory=directory)))
+    found = unwrap(plan_backfill(evolve(memory.backfill_io(directory=directory), progress=progress)))
     for problem in found.problems:
         warn(problem)
     entries = [each.entry for each in found.wanted if each.entry is not None]
