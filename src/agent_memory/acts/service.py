@@ -75,9 +75,9 @@ class MemoryService:
     clock: Clock
     known: Callable[[], KnownNotes]
     """Makes the search for notes about the same subject."""
-    vocabulary: Callable[[], TagVocabulary] = TagVocabulary
+    vocabulary: Callable[[], TagVocabulary]
     """The vocabulary from which tags get their present names."""
-    holds_back: bool = False
+    holds_back: bool
     """Whether what an agent writes is withheld until a person approves it (`review.before`)."""
 
     @property

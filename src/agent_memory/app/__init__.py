@@ -738,14 +738,10 @@ class Memory:
         files of `directory` may be sessions."""
 
         def known_directories() -> Iterable[Result[str, Error]]:
-            # A watch looks every few seconds: it must not read the inbox and the store each time.
-            return (
-                ()
-                if watching
-                else late.backfill.project_directories(
-                    self.inbox.directories(late.backfill.MAX_DIRECTORIES), self.store.list()
-                )
-            )
+            if watching:  # every few seconds, which must not read the inbox and the store each time
+                return ()
+            seen = self.inbox.directories(late.backfill.MAX_DIRECTORIES)
+            return late.backfill.project_directories(seen, self.store.list())
 
         # If it cannot be run now, it will be asked just as often once it can.
         most_chars = self.agent().map(lambda agent: agent.max_prompt_chars).value_or(self.config.llm.max_prompt_chars)
@@ -1037,9 +1033,7 @@ class Memory:
 
     # -- care ---------------------------------------------------------------------------------------------------------
 
-    def repair(
-        self,
-    ) -> Result[tuple[late.repairer.Repair, late.checks.DoctorReport], Error]:
+    def repair(self) -> Result[tuple[late.repairer.Repair, late.checks.DoctorReport], Error]:
         """For `memory doctor --fix`; `Busy` when a run is at work."""
         doctor = self.doctor()
         return late.repairer.Repairer(doctor, self.git_process, self.writes, self.publish, self.finish_runs).repair()

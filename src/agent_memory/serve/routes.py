@@ -65,9 +65,13 @@ def remember(asked: Asked) -> Done:
     found = unwrap(memory.remember(draft))
     listed = found.stored.listed
     asked.said.extend(f"It contradicts {each.meta.id}: {each.meta.title}" for each in found.contradicted)
-    document = entry_document(listed, None, found.stored.body, tier=asked.looking.reading.tier_of(listed))
     said = "It is stored already" if found.existing else "Remembered"
-    return Done(f"{said}: {listed.meta.title}", document, f"/notes/{listed.meta.id}")
+    return _done(asked, f"{said}: {listed.meta.title}", listed, found.stored.body)
+
+
+def _done(asked: Asked, sentence: str, listed: Listed, body: str | None = None) -> Done:
+    document = entry_document(listed, None, body, tier=asked.looking.reading.tier_of(listed))
+    return Done(sentence, document, f"/notes/{listed.meta.id}")
 
 
 def _scope_of(asked: Asked) -> str | None:
@@ -84,15 +88,13 @@ def act_on_note(asked: Asked) -> Done:
     if act == "edit":
         seen = asked.needed("hash")
         edited = unwrap(asked.acting.service.replace(shown.meta.id, _text_of(asked, shown), seen))
-        document = entry_document(edited.listed, None, edited.body, tier=asked.looking.reading.tier_of(edited.listed))
-        return Done(f"Changed {edited.meta.id}: {edited.meta.title}", document, f"/notes/{edited.meta.id}")
+        return _done(asked, f"Changed {edited.meta.id}: {edited.meta.title}", edited.listed, edited.body)
     if act not in _NOTE_ACTS:
         raise UsageInvalid(f"There is no act {act[:40]!r} on a note", f"There are {', '.join(NOTE_ACTS)}.")
     said, change = _NOTE_ACTS[act]
     unwrap(change(asked.acting.service, shown.meta.id))
     listed = read_shown(asked.looking.notes_here, shown.meta.id).listed
-    document = entry_document(listed, tier=asked.looking.reading.tier_of(listed))
-    return Done(f"{said} {listed.meta.id}: {listed.meta.title}", document, f"/notes/{listed.meta.id}")
+    return _done(asked, f"{said} {listed.meta.id}: {listed.meta.title}", listed)
 
 
 def _text_of(asked: Asked, stored: StoredEntry) -> MemoryEntry:
