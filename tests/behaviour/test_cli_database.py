@@ -82,6 +82,10 @@ def test_a_store_that_the_version_before_wrote_opens_and_its_unfinished_run_is_f
         path = memory.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.replace("@HOME@", str(memory.home)), "utf-8")
+    for name in ("listing-topics", "listing-archive", "search/index.db", "analysis", "pieces"):
+        path = memory.root / ".cache" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"lamp")
     transcript = memory.home / ".claude/projects/demo/c29c5100-4b94-45e6-bd8c-ad7d7f3c7591.jsonl"
     transcript.parent.mkdir(parents=True)
     transcript.write_text(DEMO.read_text().replace("b19c5100", "c29c5100").replace("quota", "allowance"))
@@ -95,3 +99,4 @@ def test_a_store_that_the_version_before_wrote_opens_and_its_unfinished_run_is_f
     assert memory("defrag").code == 0
     assert len(memory.notes()) == len(notes) + 1
     assert len(list((memory.root / "inbox" / ".processed").iterdir())) == 2
+    assert {path.name for path in (memory.root / ".cache").iterdir()} == {"store.db", "store.db-journal"}

@@ -238,6 +238,13 @@ def test_a_history_is_read_as_it_was_written(part: History) -> None:
     assert parse_history_lines(lines, "x") == part
 
 
+def test_a_history_of_a_version_that_wrote_the_place_of_a_call_is_read() -> None:
+    turn = Turn(3, Role.TOOL, "12 passed", "r3", None, (), "Bash")
+    lines = list(render_history_lines(History(Harness.CLAUDE_CODE, "s1", (turn,))))
+    lines[1] = lines[1].replace("{", '{"answers":[2,0],', 1)
+    assert parse_history_lines(lines, "histories/s1").turns == (turn,)
+
+
 def test_any_other_history_is_refused_as_a_whole_p6() -> None:
     shortest = [json.dumps(ABOUT), json.dumps(TURN)]
     half = History(Harness.AMP, "T-1", (Turn(1, Role.USER, "\ud83d", "r1"),))

@@ -32,6 +32,7 @@ from agent_memory.files.paths import (
     names_below,
     read_shipped,
     real_root,
+    remove_former,
 )
 from agent_memory.files.root import config_path, home_of, is_marked
 from agent_memory.note.note import (
@@ -576,7 +577,9 @@ class Memory:
 
     @as_result
     def _tidy_up(self) -> None:
-        """Compacts what grows with every run: the usage ledger, the records of old runs, the repository."""
+        """Compacts what grows with every run (the usage ledger, the records of old runs, the repository) and removes
+        files of earlier versions."""
+        remove_former(self.root)
         with self.locks.write():
             unwrap(self.ledger.compact())
             unwrap(late.run_files.prune_run_files(self.root, self.clock))

@@ -327,6 +327,33 @@ def walk(directory: str, enters: Callable[[str], bool]) -> Iterator[tuple[str, o
             yield from walk(path, enters)
 
 
+# -- derived files ----------------------------------------------------------------------------------------------------
+
+_FORMER = (
+    "analysis",
+    "compared",
+    "examined",
+    "past-sessions.json",
+    "pieces",
+    "listing-topics",
+    "listing-archive",
+    "search/index.db",
+    "search/index.db-journal",
+)
+"""Caches of earlier versions: features and findings of notes, a vocabulary, listings, and the index."""
+
+
+def remove_former(root: Path | str) -> None:
+    """Removes files that only earlier versions used: they contain text from notes, and people have stores of those versions."""
+    with suppress(PathRefused, StoreIo):
+        directory = directory_in(real_root(root), ".cache")
+        for name in _FORMER:
+            with suppress(OSError):
+                os.unlink(f"{directory}/{name}")
+        with suppress(OSError):
+            os.rmdir(f"{directory}/search")
+
+
 # -- the installed program `memory`, and the files shipped with the code ----------------------------------------------
 # They are in `agent_memory/prompts/` of an installed package, in `prompts/` of a source checkout.
 

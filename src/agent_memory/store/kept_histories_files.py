@@ -45,6 +45,7 @@ from agent_memory.store.store_database import StoreDatabase
 from agent_memory.text.ids import slug_of
 from agent_memory.text.instants import FIRST_MS, LAST_MS
 from agent_memory.text.json_codec import Format, InvalidValue, load_json, value_of, written
+from agent_memory.text.json_shape import is_list, is_object
 from agent_memory.text.plain_text import counted, one_line
 
 DIRECTORY = "histories"
@@ -202,7 +203,10 @@ def parse_history_lines(lines: Iterable[str], path: str) -> History:
             if about is None:
                 about = _HISTORY.value_of(load_json(line))
             else:
-                turns.append(value_of(load_json(line), Turn))
+                document = load_json(line)
+                if is_object(document) and is_list(document.get("answers")):
+                    del document["answers"]  # an earlier version wrote the place of the call, not the call
+                turns.append(value_of(document, Turn))
         except InvalidValue as damaged:
             raise StateCorrupt(path, (f"line {number}: {damaged}",)) from damaged
     if about is None:
