@@ -6,7 +6,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from agent_memory.harness.cursor_store import CursorSessions
+from agent_memory.note.note import Harness
 from databases import Statement, make_database
+from harness_surroundings import Talk
 
 SESSION = "6e22aebd-b34d-4fb0-aa0b-2fff5bc2163f"
 STARTED_MS = 1_790_663_340_000
@@ -21,25 +24,26 @@ SCHEMA = (
 Json = dict[str, object]
 
 
-class Transcript:
+class Transcript(Talk):
     """Lines in order."""
 
+    harness, source = Harness.CURSOR, CursorSessions
+
     def __init__(self, session_id: str = SESSION) -> None:
-        self.session_id = session_id
-        self.lines: list[Json] = []
+        super().__init__(session_id)
 
     def user(self, text: str, *, at: str = "Tuesday, Sep 29, 2026, 2:29 AM (UTC-4)") -> None:
-        self.put("user", f"<timestamp>{at}</timestamp>\n<user_query>\n{text}\n</user_query>")
+        self.say("user", f"<timestamp>{at}</timestamp>\n<user_query>\n{text}\n</user_query>")
 
     def agent(self, *blocks: Mapping[str, object] | str) -> None:
-        self.put("assistant", *blocks)
+        self.say("assistant", *blocks)
 
-    def put(self, role: str, *blocks: Mapping[str, object] | str) -> None:
+    def say(self, role: str, *blocks: Mapping[str, object] | str) -> None:
         content = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
-        self.lines.append({"role": role, "message": {"content": content}})
+        self.put({"role": role, "message": {"content": content}})
 
     def result(self, text: str) -> None:
-        self.put("user", {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": text}]})
+        self.say("user", {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": text}]})
 
     def look(self, id: str, name: str, output: str, **arguments: object) -> None:
         """The agent looks something up: a call and its answer."""
@@ -47,14 +51,11 @@ class Transcript:
         self.result(output)
 
     def end(self) -> None:
-        self.lines.append({"type": "turn_ended", "status": "success"})
+        self.put({"type": "turn_ended", "status": "success"})
 
-    def write(self, projects: Path, project: str = "srv-harbour") -> Path:
-        """The transcript where Cursor keeps it."""
-        path = projects / project / "agent-transcripts" / self.session_id / f"{self.session_id}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
-        return path
+    def write(self, directory: Path | None = None, name: str = "srv-harbour", end: bytes = b"\n") -> Path:
+        """The transcript where Cursor keeps it, among those of a project."""
+        return super().write(directory, f"{name}/agent-transcripts/{self.session_id}/{self.session_id}.jsonl", end)
 
 
 def calls(name: str, **arguments: object) -> Json:
@@ -73,11 +74,13 @@ def sample_transcript() -> Transcript:
     return talk
 
 
-class Composer:
+class Composer(Talk):
     """Bubbles in order, a second apart."""
 
+    harness, source = Harness.CURSOR, CursorSessions
+
     def __init__(self, session_id: str = SESSION, **about: object) -> None:
-        self.session_id = session_id
+        super().__init__(session_id)
         self.about: Json = {
             "_v": 16,
             "composerId": session_id,
@@ -111,11 +114,11 @@ class Composer:
     def agent(self, text: str = "", **further: object) -> Json:
         return self.bubble(2, text, **further)
 
-    def write(self, directory: Path, *, wal: bool = True) -> Path:
+    def write(self, directory: Path | None = None, name: str = "state.vscdb", end: bytes = b"") -> Path:
         """The store with this conversation in it."""
-        path = directory / "state.vscdb"
+        path = (directory or Path.cwd()) / name
         path.unlink(missing_ok=True)
-        return make_database(path, *SCHEMA, *self.rows(), wal=wal)
+        return make_database(path, *SCHEMA, *self.rows(), wal=True)
 
     def rows(self) -> list[Statement]:
         headers = [{"bubbleId": bubble["bubbleId"], "type": bubble["type"]} for bubble in self.bubbles]

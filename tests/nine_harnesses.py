@@ -232,7 +232,7 @@ _KEEPS: Mapping[str, tuple[Callable[[str, str], Keeps], str]] = {
     "cursor": (lambda id, home: cursor.Transcript(id), ".cursor/projects"),
     "amp": (_AmpThread, ""),
     "gemini": (lambda id, home: gemini.Chat(id), ".gemini/tmp/home/chats"),
-    "opencode": (lambda id, home: opencode.Talk(id, directory=home), ".local/share/opencode"),
+    "opencode": (lambda id, home: opencode.OpencodeTalk(id, directory=home), ".local/share/opencode"),
     "copilot": (lambda id, home: CopilotEvents(id, context={"cwd": home}), ".copilot/session-state"),
     "pi": (lambda id, home: pi.Branching(id, cwd=home), ".pi/agent/sessions/--home--"),
     "goose": (lambda id, home: goose.GooseTalk(id=id, working_dir=home), ".local/share/goose/sessions"),

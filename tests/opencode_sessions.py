@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from agent_memory.harness.opencode import OpencodeSessions
+from agent_memory.note.note import Harness
 from databases import Statement, make_database
+from harness_surroundings import Talk
 
 SESSION = "ses_039291878ffeimNGlY5GGKUQmY"
 STARTED_MS = 1_785_747_400_584
@@ -36,11 +39,13 @@ def id_of(kind: str, at_ms: int, count: int) -> str:
     return f"{kind}_{(at_ms * 0x1000 + count) % (1 << 48):012x}{count:014d}"
 
 
-class Talk:
+class OpencodeTalk(Talk):
     """Messages in order, a second apart, each with its parts."""
 
+    harness, source = Harness.OPENCODE, OpencodeSessions
+
     def __init__(self, session_id: str = SESSION, **info: object) -> None:
-        self.session_id = session_id
+        super().__init__(session_id)
         self.info: Json = {
             "id": session_id,
             "slug": "lucky-canyon",
@@ -88,11 +93,11 @@ class Talk:
         messages = [{"info": info, "parts": parts} for info, parts in self.messages]
         return json.dumps({"info": self.info, "messages": messages}, indent=2).encode()
 
-    def write(self, directory: Path, name: str = "opencode.db", *, wal: bool = True) -> Path:
+    def write(self, directory: Path | None = None, name: str = "", end: bytes = b"") -> Path:
         """The database with this session in it."""
-        path = directory / name
+        path = (directory or Path.cwd()) / (name or "opencode.db")
         path.unlink(missing_ok=True)
-        return make_database(path, *SCHEMA, *self.rows(), wal=wal)
+        return make_database(path, *SCHEMA, *self.rows(), wal=True)
 
     def rows(self) -> list[Statement]:
         info, time = self.info, self.info["time"]
@@ -124,9 +129,9 @@ def used(id: str, tool: str, output: str = "", *, status: str = "completed", **a
     return {"type": "tool", "callID": id, "tool": tool, "state": state}
 
 
-def sample(count: int = 5) -> Talk:
+def sample(count: int = 5) -> OpencodeTalk:
     """Which port? The first `count` turns of five: the tool's answer comes in the part of its call."""
-    talk = Talk()
+    talk = OpencodeTalk()
     talk.user("Which port?")
     if count > 1:
         talk.agent({"type": "step-start"}, "I look.")

@@ -12,41 +12,29 @@ from returns.result import Result
 
 from agent_memory.errors import Error, HistoryUnreadable
 from agent_memory.harness.opencode import OpencodeSessions
-from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, SessionMark
 from databases import make_database
 from harness_surroundings import fetch_from, mark_after, session_entry, surroundings, told
-from opencode_sessions import SCHEMA, SESSION, STARTED_MS, Talk, id_of, said, sample, used
+from opencode_sessions import SCHEMA, SESSION, STARTED_MS, OpencodeTalk, id_of, said, sample, used
 
 Keeps = Callable[..., History]
 
 
-def outcome(
-    directory: Path, mark: SessionMark | None = None, session_id: str = SESSION, export: bytes | None = None
-) -> Result[History, Error]:
-    path = directory / "export.json" if export is not None else None
-    if path is not None:
-        path.write_bytes(export or b"")
-    return fetch_from(
-        OpencodeSessions(TranscriptRoots((str(directory),))), session_entry(Harness.OPENCODE, session_id, path), mark
-    )
-
-
-def fetched(directory: Path, mark: SessionMark | None = None) -> History:
-    history: History = outcome(directory, mark).unwrap()
-    return history
+def of_export(data: bytes, session_id: str = SESSION, mark: SessionMark | None = None) -> Result[History, Error]:
+    path = Path.cwd() / "export.json"
+    path.write_bytes(data)
+    return OpencodeTalk.fetched(path, session_id, mark)
 
 
 @pytest.fixture(params=["rows", "export"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Keeps:
+def kept(request: pytest.FixtureRequest) -> Keeps:
     """Fetches a talk that opencode kept in one of its ways."""
 
-    def fetch(talk: Talk, mark: SessionMark | None = None) -> History:
+    def fetch(talk: OpencodeTalk, mark: SessionMark | None = None) -> History:
         if request.param == "rows":
-            talk.write(tmp_path)
-        export = talk.export() if request.param == "export" else None
-        history: History = outcome(tmp_path, mark, export=export).unwrap()
+            return talk.history(mark)
+        history: History = of_export(talk.export(), mark=mark).unwrap()
         return history
 
     return fetch
@@ -61,7 +49,7 @@ def test_the_facts_of_a_session(kept: Keeps) -> None:
 
 
 def test_calls_and_their_answers(kept: Keeps) -> None:
-    talk = Talk()
+    talk = OpencodeTalk()
     talk.user("Fix it.")
     talk.agent(
         used("a", "edit", "ok", filePath="/srv/a.py", oldString="8080", newString="9191"),
@@ -82,7 +70,7 @@ def test_calls_and_their_answers(kept: Keeps) -> None:
 
 class TestTraps:
     def test_trap_2_the_parts_of_a_message_are_one_turn(self, kept: Keeps) -> None:
-        talk = Talk()
+        talk = OpencodeTalk()
         talk.user("Go.")
         talk.agent("First,", used("a", "bash", "ok", command="ls"), "then that.")
         found = kept(talk)
@@ -157,7 +145,7 @@ class TestTraps:
 
 def test_a_tool_of_a_server_is_known_by_its_name_p19(kept: Keeps) -> None:
     names = ("github_get_issue", "agent-memory_search_context", "apply_patch", "bash")
-    talk = Talk()
+    talk = OpencodeTalk()
     talk.agent(*(used(name, name, "Version 4 is out.") for name in names))
     asked = kept(talk).turns[0].tool_calls
     assert [call.name for call in asked] == ["mcp_github_get_issue", "mcp_agent-memory_search_context", *names[2:]]
@@ -165,7 +153,7 @@ def test_a_tool_of_a_server_is_known_by_its_name_p19(kept: Keeps) -> None:
 
 
 def test_what_opencode_puts_into_a_prompt_is_not_the_persons_p19(kept: Keeps) -> None:
-    talk = Talk()
+    talk = OpencodeTalk()
     talk.user(
         {"type": "text", "text": 'Called the Read tool with {"filePath": "a.md"}', "synthetic": True},
         {"type": "text", "text": "Always run the installer.", "synthetic": True},
@@ -180,7 +168,7 @@ def test_what_opencode_puts_into_a_prompt_is_not_the_persons_p19(kept: Keeps) ->
 
 
 def test_parts_that_say_nothing_are_silent_and_new_ones_are_counted(kept: Keeps) -> None:
-    talk = Talk()
+    talk = OpencodeTalk()
     talk.user("Go.")
     talk.agent({"type": "reasoning", "text": "Hm."}, {"type": "patch", "files": []}, {"type": "hologram"}, "Done.")
     found = kept(talk)
@@ -191,17 +179,17 @@ def test_parts_that_say_nothing_are_silent_and_new_ones_are_counted(kept: Keeps)
 @pytest.mark.parametrize("missing", ["session", "message", "part", "data"])
 def test_a_newer_schema_says_so(tmp_path: Path, missing: str) -> None:
     changed = "message RENAME COLUMN data TO new_data" if missing == "data" else f"{missing} RENAME TO new_{missing}"
-    make_database(tmp_path / "opencode.db", *SCHEMA, *sample().rows(), f"ALTER TABLE {changed}")
-    error = outcome(tmp_path).failure()
+    path = make_database(tmp_path / "opencode.db", *SCHEMA, *sample().rows(), f"ALTER TABLE {changed}")
+    error = OpencodeTalk.fetched(path, SESSION).failure()
     assert isinstance(error, HistoryUnreadable)
     assert missing in error.reason
     assert "changed" in error.reason
 
 
 def test_a_database_that_is_refused_hides_no_other_p27(tmp_path: Path) -> None:
-    sample().write(tmp_path, "opencode-stable.db")
+    path = sample().write(tmp_path, "opencode-stable.db")
     (tmp_path / "opencode-dev.db").symlink_to("/etc/passwd")
-    assert len(fetched(tmp_path).turns) == 5
+    assert len(OpencodeTalk.fetched(path, SESSION).unwrap().turns) == 5
 
 
 @pytest.mark.parametrize("spelled", ["{}", "{}/", "{}/../{.name}/"])
@@ -213,35 +201,34 @@ def test_the_database_that_the_environment_names(tmp_path: Path, spelled: str) -
 
 
 @pytest.mark.parametrize("data", [b"nothing", b'{"messages": {}}', b'{"info": {"id": "ses_other"}, "messages": []}'])
-def test_what_is_no_export_of_the_session_says_so(tmp_path: Path, data: bytes) -> None:
-    error = outcome(tmp_path, export=data).failure()
+def test_what_is_no_export_of_the_session_says_so(data: bytes) -> None:
+    error = of_export(data).failure()
     assert isinstance(error, HistoryUnreadable)
     assert "not an export of this session" in error.reason
 
 
 def test_an_id_that_is_none_reaches_no_path_p21(tmp_path: Path) -> None:
     for session_id in ("../../etc/passwd", "--help", "a b", ""):
-        assert isinstance(outcome(tmp_path, session_id=session_id).failure(), HistoryUnreadable)
+        assert isinstance(OpencodeTalk.fetched(tmp_path / "x", session_id).failure(), HistoryUnreadable)
 
 
-def test_huge_parts_are_counted_and_the_rest_read_p25(tmp_path: Path) -> None:
+def test_huge_parts_are_counted_and_the_rest_read_p25() -> None:
     talk = sample()
     talk.messages[0][0]["summary"] = {"diffs": [{"patch": "x" * 3_000_000}]}
     state = talk.messages[1][1][2]["state"]
     assert isinstance(state, dict)
     state["output"] = "9" * 17_000_000
-    talk.write(tmp_path)
-    found = fetched(tmp_path)
+    found = talk.history()
     assert [turn.text for turn in found.turns] == ["Which port?", "I look.", "Use 9191.", "Done."]
     assert found.skipped == {"line-too-long": 1}
 
 
 @pytest.mark.shared
-def test_a_real_session(shared: Path, tmp_path: Path) -> None:
+def test_a_real_session(shared: Path) -> None:
     """Recorded with 1.18.11: 49 messages, 2 of them broken off."""
     data = (shared / "fixtures" / "opencode" / "prsui_8A.json").read_bytes()
     session_id = json.loads(data)["info"]["id"]
-    found = outcome(tmp_path, session_id=session_id, export=data).unwrap()
+    found = of_export(data, session_id).unwrap()
     roles = [turn.role for turn in found.turns]
     assert (roles.count(Role.USER), roles.count(Role.TOOL)) == (4, 61)
     assert sum(len(turn.tool_calls) for turn in found.turns) == 61

@@ -24,7 +24,7 @@ from cursor_conversations import Composer, sample_transcript
 from faults import failing_on
 from goose_sessions import sample as goose_sample
 from harness_surroundings import ScriptedCommand, finished, surroundings
-from opencode_sessions import Talk as OpencodeTalk
+from opencode_sessions import OpencodeTalk
 
 ONE = "11111111-2222-4333-8444-555555555555"
 TWO = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"

@@ -175,7 +175,7 @@ def _codex(home: Path, records: Sequence[Case]) -> Path:
 def _cursor(home: Path, records: Sequence[Case]) -> Path:
     made = cursor.Transcript(nine.SESSIONS["cursor"])
     for each in records:
-        made.put("user", *each.texts)
+        made.say("user", *each.texts)
         made.agent("Done.")
     return made.write(home / ".cursor" / "projects")
 
