@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from agent_memory.errors import HistoryUnavailable
 from agent_memory.harness.codex import CodexSessions
 from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.session.history import Role, ToolCall
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
 from codex_rollouts import STARTED_MS, THREAD, Rollout
-from harness_surroundings import fetch_from, surroundings, told
+from harness_surroundings import fetch_from, told
 
 ROOT = "019c5a00-0000-7222-8333-444455556666"
 BEFORE_FORK = "019c5900-0000-7222-8333-444455556666"
@@ -327,17 +326,6 @@ class TestSession:
             "unknown-type:hologram",
             "unknown-type:item/Hologram",
         }
-
-
-class TestPlaces:
-    def test_a_rollout_is_found_by_its_id_in_the_days_and_in_the_archive_p27(self, home: Path) -> None:
-        rollout, source, entry = Rollout(), CodexSessions.at(surroundings(home)), Rollout.entry_at(None, THREAD)
-        rollout.user("Hello.")
-        for directory in ("sessions/2026/02/13", "archived_sessions"):
-            path = rollout.write(home / ".codex" / directory)
-            assert told(fetch_from(source, entry).unwrap()) == ["user: Hello."]
-            path.unlink()
-        assert isinstance(fetch_from(source, entry).failure(), HistoryUnavailable)
 
 
 def test_what_the_person_writes_beside_a_choice_is_a_paragraph_of_its_own(rollout: Rollout) -> None:

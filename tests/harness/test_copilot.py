@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.harness.copilot import CopilotSessions
 from agent_memory.session.history import Role
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
-from copilot_sessions import COPILOT_SESSION, CopilotEvents
-from harness_surroundings import fetch_from, surroundings, told
+from copilot_sessions import CopilotEvents
+from harness_surroundings import told
 
 
 def a_session() -> CopilotEvents:
@@ -94,19 +93,6 @@ def test_a_call_of_memorys_own_server_is_recognised_by_the_servers_name_p26() ->
     events.event("assistant.message", messageId="m1", content="", toolRequests=[call])
     events.result("c1", "Always use 9191.")
     assert events.told()[-1] == f"tool: {MEMORY_OUTPUT_PLACEHOLDER}"
-
-
-def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
-    source = CopilotSessions.at(surroundings(tmp_path, COPILOT_HOME=str(tmp_path / "own")))
-    state = tmp_path / ".copilot" / "session-state"
-    assert source.path_of(COPILOT_SESSION) is None
-    path = a_session().write(state)
-    assert source.path_of(COPILOT_SESSION) == str(path)
-    path.rename(state / f"{COPILOT_SESSION}.jsonl")
-    assert source.path_of(COPILOT_SESSION) == str(state / f"{COPILOT_SESSION}.jsonl")
-    own = a_session().write(tmp_path / "own" / "session-state")
-    assert source.path_of(COPILOT_SESSION) == str(own)
-    assert told(fetch_from(source, CopilotEvents.entry_at(None, COPILOT_SESSION)).unwrap()) == SAID
 
 
 def test_unknown_events_are_skipped_and_counted() -> None:

@@ -240,15 +240,6 @@ def test_the_plain_text_of_old_versions(tmp_path: Path) -> None:
     assert told(fetched(tmp_path, mark_after(found))) == ["tool: <user_query>\nAnd the proxy?\n</user_query>"]
 
 
-def test_older_places_of_a_transcript(tmp_path: Path) -> None:
-    path = sample_transcript().write(tmp_path)
-    flat = path.parents[1] / path.name
-    os.rename(path, flat)
-    assert len(fetched(tmp_path).turns) == 5
-    assert len(fetched(flat.parent).turns) == 5
-    assert len(fetched(flat.parents[1]).turns) == 5
-
-
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("name", "turns", "prompts", "skipped"),

@@ -62,9 +62,8 @@ class Kept:
         self.path = nine.keep(self.harness, self.home, talk)
 
     def fetch(self, mark: SessionMark | None = None, path: Path | None = None) -> Result[History, Error]:
-        named = path or (None if self.harness in ("amp", "opencode", "goose") else self.path)
         histories = Histories(surroundings(self.home, PATH=f"{self.home}/bin:/usr/bin:/bin"))
-        return histories.fetch(session_entry(Harness(self.harness), nine.SESSIONS[self.harness], named), mark)
+        return histories.fetch(session_entry(Harness(self.harness), nine.SESSIONS[self.harness], path), mark)
 
     def read(self, talk: Sequence[Exchange] = (), mark: SessionMark | None = None) -> History:
         if talk:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from agent_memory.errors import HistoryUnavailable
 from agent_memory.harness.gemini import GeminiSessions
 from agent_memory.session.history import History, Role, ToolCall
 from agent_memory.session.queue import Context
@@ -158,22 +157,6 @@ class TestPlaces:
         directory = home / ".gemini" / "tmp" / project / "chats"
         directory.mkdir(parents=True)
         return directory
-
-    def test_a_chat_is_found_by_the_id_inside_it(self, home: Path) -> None:
-        """P27: names hold only the first eight characters."""
-        source = GeminiSessions.at(surroundings(home))
-        other = Chat(CHAT[:8] + "-another")
-        other.user("Another.")
-        other.write(self.chats(home, "lamp"))
-        assert isinstance(fetch_from(source, Chat.entry_at(None, CHAT)).failure(), HistoryUnavailable)
-        chat = Chat()
-        chat.user("Hello.")
-        for directory in (self.chats(home, "harbour"), home / ".gemini" / "tmp" / "harbour" / "chats" / "parent"):
-            path = chat.write(directory, "" if directory.name == "chats" else f"{CHAT}.jsonl")
-            assert told(fetch_from(source, Chat.entry_at(None, CHAT)).unwrap()) == ["user: Hello."]
-            path.unlink()
-        chat.write_document(home / ".gemini" / "tmp" / "harbour" / "chats")
-        assert told(fetch_from(source, Chat.entry_at(None, CHAT)).unwrap()) == ["user: Hello."]
 
     def test_only_what_is_directly_among_the_chats_is_a_persons(self, home: Path) -> None:
         chat = Chat()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from agent_memory.errors import HistoryUnavailable
-from agent_memory.harness.pi import PiSessions
 from agent_memory.session.history import Role, ToolCall
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
-from harness_surroundings import fetch_from, mark_after, numbers, surroundings, told
-from pi_sessions import PI, STARTED_MS, Branching, tool_call
+from harness_surroundings import mark_after, numbers, told
+from pi_sessions import STARTED_MS, Branching, tool_call
 
 
 @pytest.fixture
@@ -142,21 +138,3 @@ class TestSession:
         assert history.started_at_ms == STARTED_MS
         assert history.skipped == {"bad-record": 1, "unknown-type:hologram": 1, "unknown-type:message/hologram": 1}
         assert history.unknown_records == 2
-
-
-class TestPlaces:
-    @pytest.mark.parametrize(
-        ("environ", "directory"),
-        [
-            ({}, ".pi/agent/sessions/--srv-harbour--"),
-            ({"PI_CODING_AGENT_DIR": "~/pi"}, "pi/sessions/--srv-harbour--"),
-            ({"PI_CODING_AGENT_SESSION_DIR": "~/talks"}, "talks"),
-        ],
-    )
-    def test_a_session_is_found_by_its_id_p27(self, home: Path, environ: dict[str, str], directory: str) -> None:
-        talk = Branching()
-        talk.user("Hello.")
-        source = PiSessions.at(surroundings(home, **environ))
-        assert isinstance(fetch_from(source, Branching.entry_at(None, PI)).failure(), HistoryUnavailable)
-        talk.write(home / directory)
-        assert told(fetch_from(source, Branching.entry_at(None, PI)).unwrap()) == ["user: Hello."]

@@ -15,6 +15,7 @@ from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
 from agent_memory.harness import session_finders
 from agent_memory.harness.amp import AmpThreads
+from agent_memory.harness.transcripts import SessionFiles
 from agent_memory.note.note import Harness
 from agent_memory.ports import SessionFinder
 from agent_memory.session.found_session import FoundSession
@@ -37,7 +38,7 @@ LAYOUTS: Mapping[Harness, tuple[str, str]] = {
         '{"type":"session_meta","payload":{"id":"x","source":"cli","thread_source":"user"}}',
     ),
     Harness.CURSOR: (".cursor/projects/srv-x/agent-transcripts/{id}/{id}.jsonl", "{}"),
-    Harness.GEMINI: (".gemini/tmp/x/chats/session-2026-01-02T03-04-aaaa.jsonl", '{{"sessionId":"{id}"}}'),
+    Harness.GEMINI: (".gemini/tmp/x/chats/session-2026-01-02T03-04-{id:.8}.jsonl", '{"sessionId":"ID"}'),
     Harness.COPILOT: (".copilot/session-state/{id}/events.jsonl", '{"type":"session.start"}'),
     Harness.PI: (".pi/agent/sessions/--srv-x--/2026-01-02T03-04-05-678Z_{id}.jsonl", "{}"),
 }
@@ -102,9 +103,9 @@ def ids(finder: SessionFinder, since_ms: int | None = None) -> list[str]:
 def test_only_a_persons_sessions_that_changed_since_then_are_found(tmp_path: Path, harness: Harness) -> None:
     """P27: links and special files are passed over."""
     path, text = LAYOUTS[harness]
-    content = {id: text.format(id=id) if "{id}" in text else text for id in (ONE, TWO)}
-    named = {id: path.format(id=id).replace("aaaa.jsonl", f"{id[:8]}.jsonl") for id in (ONE, TWO)}
-    one, two = (put(tmp_path, named[id], content[id], CHANGED_MS + at) for at, id in enumerate((ONE, TWO)))
+    one, two = (
+        put(tmp_path, path.format(id=id), text.replace("ID", id), CHANGED_MS + at) for at, id in enumerate((ONE, TWO))
+    )
     looking = finder(tmp_path, harness)
     assert [ids(looking, CHANGED_MS + at) for at in range(3)] == [[ONE, TWO], [TWO], []]
     two.unlink()
@@ -117,6 +118,32 @@ def test_only_a_persons_sessions_that_changed_since_then_are_found(tmp_path: Pat
     for other, said in NO_SESSIONS[harness].items():
         put(tmp_path, other, said)
     assert ids(looking) == [ONE]
+
+
+@pytest.mark.parametrize(
+    ("harness", "path", "environ"),
+    [
+        *((harness, path, {}) for harness, (path, _) in LAYOUTS.items()),
+        (Harness.CODEX, ".codex/archived_sessions/rollout-2026-01-02T03-04-05-{id}.jsonl", {}),
+        (Harness.CURSOR, ".cursor/projects/srv-x/agent-transcripts/{id}.jsonl", {}),
+        (Harness.GEMINI, ".gemini/tmp/x/chats/session-2026-01-02T03-04-{id:.8}.json", {}),
+        (Harness.GEMINI, ".gemini/tmp/x/chats/parent/{id}.jsonl", {}),
+        (Harness.COPILOT, ".copilot/session-state/{id}.jsonl", {}),
+        (Harness.COPILOT, "own/session-state/{id}/events.jsonl", {"COPILOT_HOME": "~/own"}),
+        (Harness.PI, "pi/sessions/--srv--/2026_{id}.jsonl", {"PI_CODING_AGENT_DIR": "~/pi"}),
+        (Harness.PI, "talks/2026_{id}.jsonl", {"PI_CODING_AGENT_SESSION_DIR": "~/talks"}),
+    ],
+)
+def test_a_session_is_found_by_its_id_wherever_its_harness_keeps_it_p27(
+    tmp_path: Path, harness: Harness, path: str, environ: dict[str, str]
+) -> None:
+    """The name of a chat of Gemini's holds only the first eight characters."""
+    looking = finder(tmp_path, harness, **environ)
+    assert isinstance(looking, SessionFiles)
+    for id in (f"{ONE[:8]}-another", ONE):
+        assert looking.path_of(ONE) is None
+        there = put(tmp_path, path.format(id=id), LAYOUTS[harness][1].replace("ID", id))
+    assert looking.path_of(ONE) == str(there)
 
 
 def test_a_directory_that_cannot_be_listed_is_an_error_p6(tmp_path: Path) -> None:
