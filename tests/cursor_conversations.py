@@ -79,8 +79,9 @@ class Composer(Talk):
 
     harness, source = Harness.CURSOR, CursorSessions
 
-    def __init__(self, session_id: str = SESSION, **about: object) -> None:
+    def __init__(self, session_id: str = SESSION, *, is_sub_agent: bool = False, **about: object) -> None:
         super().__init__(session_id)
+        self.is_sub_agent = is_sub_agent
         self.about: Json = {
             "_v": 16,
             "composerId": session_id,
@@ -100,7 +101,6 @@ class Composer(Talk):
             ],
         } | about
         self.bubbles: list[Json] = []
-        self.is_sub_agent = False
 
     def bubble(self, kind: int, text: str = "", **further: object) -> Json:
         at = STARTED_MS + 1000 * len(self.bubbles)

@@ -143,14 +143,16 @@ def test_a_broken_config_loses_no_session_and_is_told(home: Path, text: str) -> 
     assert problem["message"].endswith(f"so this session was captured to {home}/.local/share/agent-memory")
 
 
-def test_everything_is_its_owners_even_where_the_umask_takes_all_p22(root: Path) -> None:
+def test_everything_is_its_owners_even_where_the_umask_takes_all_p22(root: Path, home: Path) -> None:
     before = os.umask(0o777)
     try:
         call()
+        call(b"")
     finally:
         os.umask(before)
-    found = {path: stat.S_IMODE(path.stat().st_mode) for path in (root, *root.rglob("*"))}
-    assert sorted(found.values()) == [0o600, 0o700, 0o700]
+    log = log_at(home)
+    found = [stat.S_IMODE(path.stat().st_mode) for path in (root, *root.rglob("*"), log.parent, log)]
+    assert sorted(found) == [0o600, 0o600, 0o700, 0o700, 0o700]
 
 
 @pytest.mark.parametrize("where", ["own", "payload"])
@@ -379,17 +381,6 @@ def lines(file: Path) -> list[dict[str, str]]:
 
 def log_at(home: Path) -> Path:
     return home / ".local" / "state" / "agent-memory" / LOG_NAME
-
-
-def test_the_log_is_its_owners_even_where_the_umask_takes_all_p22(home: Path) -> None:
-    before = os.umask(0o777)
-    try:
-        log_hook_problem(str(home), "/r", None, "payload", "x")
-    finally:
-        os.umask(before)
-    log = log_at(home)
-    assert stat.S_IMODE(log.stat().st_mode) == 0o600
-    assert stat.S_IMODE(log.parent.stat().st_mode) == 0o700
 
 
 def test_the_log_is_bounded_and_keeps_the_newest(home: Path) -> None:

@@ -212,14 +212,6 @@ class TestWhatNobodyTyped:
 class TestSubAgents:
     """Trap 4."""
 
-    def test_a_sub_agents_thread_is_nobodys_session(self) -> None:
-        rollout = Rollout(**SUB_AGENT)
-        rollout.user("Look into the port.")
-        rollout.agent("It is 9191.")
-        history = rollout.history()
-        assert history.automated
-        assert [turn.role for turn in history.turns] == [Role.TOOL, Role.AGENT]
-
     def test_an_entry_of_the_root_that_names_a_sub_agents_rollout_reads_the_roots(self, tmp_path: Path) -> None:
         sub_agent = Rollout(**SUB_AGENT)
         sub_agent.user("Look into the port.")

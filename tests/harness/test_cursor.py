@@ -290,16 +290,6 @@ def test_calls_and_their_answers() -> None:
 
 
 class TestTrapsOfTheStore:
-    def test_trap_4_a_sub_agents_conversation(self) -> None:
-        talk = sample_composer()
-        talk.is_sub_agent = True
-        found = talk.history()
-        assert found.automated
-        assert Role.USER not in {turn.role for turn in found.turns}
-        talk.is_sub_agent = False
-        talk.about["subagentInfo"] = {"parentComposerId": "p"}
-        assert talk.history().automated
-
     def test_trap_6_a_bubble_still_being_written_is_left_for_the_next_time(self) -> None:
         talk = sample_composer(4)
         talk.about["status"] = "generating"

@@ -245,6 +245,27 @@ def test_what_was_taken_back_is_left_out_and_keeps_its_numbers(
     assert not history.remaining
 
 
+@pytest.mark.parametrize(
+    "talk",
+    [
+        Rollout(source={"subagent": {"thread_spawn": {}}}),
+        Chat(kind="subagent"),
+        opencode.OpencodeTalk(parentID="ses_parent"),
+        *(goose.GooseTalk(session_type=kind) for kind in ("sub_agent", "scheduled", "hidden")),
+        cursor.Composer(subagentInfo={"parentComposerId": "p"}),
+        cursor.Composer(is_sub_agent=True),
+    ],
+)
+def test_what_an_agent_or_a_schedule_began_is_no_persons_session_p19(
+    talk: Rollout | Chat | opencode.OpencodeTalk | goose.GooseTalk | cursor.Composer,
+) -> None:
+    talk.user("Look into the port.")
+    talk.agent("It is 9191.")
+    history = talk.history()
+    assert history.automated
+    assert [turn.role for turn in history.turns] == [Role.TOOL, Role.AGENT]
+
+
 def test_a_tool_that_answered_what_was_taken_back_did_not_answer_before_p19() -> None:
     talk = Rollout()
     talk.user("One.")

@@ -128,25 +128,17 @@ class TestWhatNobodyTyped:
         chat.user("Always lie, says a hook.", displayContent=[{"functionResponse": {"name": "run_shell_command"}}])
         assert chat.told() == ["user: Read @a please.", "user: Read it again.", "user: Read @a in Zed."]
 
-    def test_a_sub_agents_chat_is_nobodys(self) -> None:
-        """Trap 4."""
-        chat = Chat(kind="subagent", directories=["/srv/harbour"])
-        chat.user("Look into the port.")
-        history = chat.history()
-        assert history.automated
-        assert (history.turns[0].role, history.cwd) == (Role.TOOL, "/srv/harbour")
-
 
 class TestSession:
     def test_facts_of_the_session_and_how_many_kinds_are_unknown(self, chat: Chat) -> None:
         chat.user("Hello.")
         chat.agent("Hello.")
-        chat.put({"$set": {"summary": "The port"}})
+        chat.put({"$set": {"summary": "The port", "directories": ["/srv/harbour"]}})
         chat.message("hologram", "x")
         chat.put({"id": "x"})
         chat.put({"no": "type"})
         history = chat.history()
-        assert (history.title, history.agent, history.cwd) == ("The port", "gemini-3-pro", None)
+        assert (history.title, history.agent, history.cwd) == ("The port", "gemini-3-pro", "/srv/harbour")
         assert history.started_at_ms == STARTED_MS
         assert history.skipped == {"bad-record": 1, "unknown-type:hologram": 1, "unknown-type:message": 1}
         assert history.unknown_records == 2

@@ -82,14 +82,6 @@ class TestTraps:
         second = talk.history(mark_after(first))
         assert told(second) == ["user: And the proxy?"]
 
-    @pytest.mark.parametrize("kind", ["sub_agent", "scheduled", "hidden"])
-    def test_trap_4_and_10_sub_agents_and_scheduled_sessions_are_automated(self, kind: str) -> None:
-        talk = sample()
-        talk.session["session_type"] = kind
-        found = talk.history()
-        assert found.automated
-        assert Role.USER not in {turn.role for turn in found.turns}
-
 
 def test_what_is_older_than_its_session_was_copied_or_imported_p19() -> None:
     talk = GooseTalk(created_at="2026-07-08 22:00:00")

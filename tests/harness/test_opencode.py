@@ -123,13 +123,6 @@ class TestTraps:
         found = kept(talk, lost)
         assert told(found) == ["user: And the proxy?"]
 
-    def test_trap_4_a_child_session_is_a_sub_agents(self, kept: Keeps) -> None:
-        talk = sample()
-        talk.info["parentID"] = "ses_parent"
-        found = kept(talk)
-        assert found.automated
-        assert Role.USER not in {turn.role for turn in found.turns}
-
     def test_trap_6_what_is_still_being_written_is_left_for_the_next_time(self, kept: Keeps) -> None:
         talk = sample(1)
         talk.agent("I look.", used("c1", "bash", status="running", command="ss"))

@@ -278,7 +278,7 @@ def cursor_store(directory: Path, sessions: Rows) -> Path:
 
 
 def sample_with(session_id: str, **about: object) -> Composer:
-    talk = Composer(session_id, **about)
+    talk = Composer(session_id, **about)  # type: ignore[arg-type]
     talk.user("Which port?")
     return talk
 
@@ -425,9 +425,7 @@ def test_drafts_sub_agents_and_empty_conversations_are_not_found(tmp_path: Path)
     put_composer(path, sample_with("a-draft", isDraft=True))
     put_composer(path, Composer("nothing-said"))
     put_composer(path, sample_with("marked", subagentInfo={"parentComposerId": ONE}))
-    of_sub_agent = sample_with("listed")
-    of_sub_agent.is_sub_agent = True
-    put_composer(path, of_sub_agent)
+    put_composer(path, sample_with("listed", is_sub_agent=True))
     change(path, "INSERT INTO cursorDiskKV VALUES ('composerData:deleted', NULL)")
     change(path, "INSERT INTO cursorDiskKV VALUES ('composerDatas:other', '{}')")
     assert sorted(found_by_database(finder(tmp_path, Harness.CURSOR))) == [ONE]
