@@ -14,7 +14,7 @@ from agent_memory.config import Config, StorageConfig
 from agent_memory.errors import Error, SettingsRefused, StateCorrupt, StoreIo
 from agent_memory.section.targets import Targets
 from agent_memory.setup.harnesses import context_of
-from agent_memory.setup.installation import Installation, SelfTests, without_section
+from agent_memory.setup.installation import Installation, tried, without_section
 from agent_memory.setup.plan import (
     RECEIPT,
     Element,
@@ -261,20 +261,12 @@ def test_a_damaged_one_is_no_empty_one_p6(damaged: str) -> None:
 # -- trials of a hook --------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def tests(tmp_path: Path) -> SelfTests:
-    (tmp_path / "memories" / "inbox").mkdir(parents=True)
-    (tmp_path / "memories" / "inbox" / "another.json").write_text("{}")
-    return SelfTests({"PATH": os.environ["PATH"]}, str(tmp_path), tmp_path / "memories")
-
-
-def arriving(tests: SelfTests) -> SelfTest:
-    return SelfTest("cursor", f"cat > {shlex.quote(str(tests.root))}/inbox/trial.json")
-
-
 @pytest.mark.parametrize("call", ["listdir", "unlink"])
-def test_an_inbox_that_cannot_be_looked_at_is_not_an_empty_one_p6(tests: SelfTests, call: str) -> None:
+def test_an_inbox_that_cannot_be_looked_at_is_not_an_empty_one_p6(tmp_path: Path, call: str) -> None:
+    (tmp_path / "inbox").mkdir()
+    (tmp_path / "inbox/another.json").write_text("{}")
+    arriving = SelfTest("cursor", f"cat > {shlex.quote(str(tmp_path))}/inbox/trial.json")
     with failing_on("", call):
-        tested = tests.run(arriving(tests))
-    assert "cannot be looked at and removed" in tested
-    assert "Input/output error" in tested
+        problem = tried(arriving, {"PATH": os.environ["PATH"]}, str(tmp_path), tmp_path)
+    assert "cannot be looked at and removed" in problem
+    assert "Input/output error" in problem

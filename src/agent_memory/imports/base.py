@@ -333,10 +333,10 @@ def instant_in(value: object) -> int | None:
     return None
 
 
-def kind_of(words: Iterable[str], otherwise: Kind = Kind.FACT) -> Kind:
-    """Returns the kind that the first known word names, in the singular or plural."""
+def kind_of(words: Iterable[str]) -> Kind:
+    """Returns the kind that the first known word names, in the singular or plural, else a fact."""
     known = {**{each.value: each for each in Kind}, **{f"{each.value}s": each for each in Kind}, **_KINDS}
-    return next((known[word.lower()] for word in words if word.lower() in known), otherwise)
+    return next((known[word.lower()] for word in words if word.lower() in known), Kind.FACT)
 
 
 _KINDS = {

@@ -62,6 +62,7 @@ class Checkout:
     environ: Mapping[str, str]
     left: dict[str, str] = field(factory=dict[str, str], init=False)
     """What could not be read, and why."""
+    _texts: dict[str, str] = field(factory=dict[str, str], init=False)
 
     def proposals(self) -> Iterator[Found]:
         """Yields up to ten proposals, the most useful first, and what could not be read."""
@@ -118,10 +119,6 @@ class Checkout:
             except UnicodeDecodeError as error:
                 self.left[name] = f"it is not UTF-8 at byte {error.start:,}"
         return self._texts[name]
-
-    @cached_property
-    def _texts(self) -> dict[str, str]:
-        return {}
 
     def at(self, name: str, part: str) -> str:
         """Returns `file:line` of the first place where a file holds this text."""

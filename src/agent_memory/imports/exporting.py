@@ -119,8 +119,11 @@ def okf_file(entry: MemoryEntry, ids: Collection[str]) -> str:
     }
     links = (each for each in find_links(entry.body) if each.target in ids)
     parts = ((each.start, each.end, f"[{each.label or each.target}](/{each.target}.md)") for each in links)
-    block = "".join(f"{key}: {flow_text(value)}\n" for key, value in front.items())
-    return join_note(NoteParts(block, "\n", spliced(entry.body, parts)))
+    return join_note(NoteParts(_block(front), "\n", spliced(entry.body, parts)))
+
+
+def _block(front: Mapping[str, Plain]) -> str:
+    return "".join(f"{key}: {flow_text(value)}\n" for key, value in front.items())
 
 
 def json_lines(notes: Notes) -> str:
@@ -153,8 +156,7 @@ def _claude(notes: Notes) -> dict[str, str]:
         about: dict[str, Plain] = {"node_type": "memory", "type": CLAUDE_TYPES.get(meta.kind, "reference")}
         about |= {"modified": iso_of(meta.updated_at_ms), EXPORTED: meta.id}
         front: dict[str, Plain] = {"name": shown_title(meta), "description": _told(meta.description), "metadata": about}
-        block = "".join(f"{key}: {flow_text(value)}\n" for key, value in front.items())
-        files[f"{meta.id}.md"] = f"---\n{block}---\n\n{whole_note(each)}\n"
+        files[f"{meta.id}.md"] = f"---\n{_block(front)}---\n\n{whole_note(each)}\n"
     return files
 
 
@@ -171,8 +173,8 @@ def _skills(notes: Notes) -> dict[str, str]:
         name = "-".join(words)[:57].rstrip("-") or "steps"  # seven fewer than the format allows, for the id
         if f"{name}/SKILL.md" in files:
             name = f"{name}-{each.meta.id[4:].lower()}"
-        front = f"name: {name}\ndescription: {flow_text(_told(each.meta.description) or shown_title(each.meta))}\n"
-        files[f"{name}/SKILL.md"] = f"---\n{front}---\n\n{whole_note(each)}\n"
+        front = {"name": name, "description": _told(each.meta.description) or shown_title(each.meta)}
+        files[f"{name}/SKILL.md"] = f"---\n{_block(front)}---\n\n{whole_note(each)}\n"
     return files
 
 

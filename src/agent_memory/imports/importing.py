@@ -69,7 +69,7 @@ from agent_memory.rules.drafts import (
 )
 from agent_memory.rules.forgotten import REASON, EntryTombstone, forgotten_note
 from agent_memory.store.bookkeeping import STATE_VALUE, StateKeysFiles, path_of, state_value
-from agent_memory.store.recorded_writes import ActRuns, RecordedWrites
+from agent_memory.store.recorded_writes import ActRuns
 from agent_memory.text.ids import content_hash, is_id, mint_id
 from agent_memory.text.markdown import derive_description, derive_title, find_code, is_inside
 from agent_memory.text.plain_text import counted, first_few
@@ -154,10 +154,6 @@ class Importing:
     keys: StateKeysFiles
     scope_of: Callable[[str], str]
 
-    @property
-    def writes(self) -> RecordedWrites:
-        return self.runs.writes
-
     @staticmethod
     def found(machine: Machine) -> dict[str, list[str]]:
         """Returns the paths of the memories that lie where one usually does, by source."""
@@ -188,15 +184,15 @@ class Importing:
     ) -> Imported:
         if dry_run:
             return self._planned(source, found, scope, is_mine)
-        self.writes.caller.only_a_person("import")
+        self.runs.writes.caller.only_a_person("import")
         started_ms = self.runs.clock.now_ms()
-        with self.writes.locks.write():
+        with self.runs.writes.locks.write():
             plan = self._planned(source, found, scope, is_mine)
             if not plan.changes:
                 return plan
             run_id = self.runs.new_id(started_ms)
             self.runs.adopt_edits_of({each.meta.id for each in plan.updated})
-            receipt = unwrap(self.writes.store.apply(plan.changes, run_id=run_id))
+            receipt = unwrap(self.runs.writes.store.apply(plan.changes, run_id=run_id))
             done = {each.id for each in receipt.applied}
             plan = evolve(
                 plan,
@@ -212,7 +208,7 @@ class Importing:
     # -- what becomes of the records --------------------------------------------------------------------------------------
 
     def _planned(self, source: str, found: Iterable[Found], scope: str | None, is_mine: bool) -> Imported:
-        live, archive = unwrap(self.writes.store.listings())
+        live, archive = unwrap(self.runs.writes.store.listings())
         made = {
             key: (each, digest) for each in (*archive.entries, *live.entries) for key, digest in _keys_of(each.meta)
         }
@@ -260,7 +256,7 @@ class Importing:
             elif _digest(entry) == draft.digest and not draft.before.meta.is_unheard(entry.meta.origin):
                 known += 1
             else:
-                stored = unwrap(self.writes.store.read(draft.id))
+                stored = unwrap(self.runs.writes.store.read(draft.id))
                 if _digest(stored.entry) != draft.digest:
                     left.append(_left(draft.title, f"{draft.id} was changed here since it was imported"))
                     continue

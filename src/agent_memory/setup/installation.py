@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -316,9 +317,9 @@ class Installation:
         environ = dict(self.environ)
         if root_without(environ, ROOT_VARIABLE) == str(self.root):
             environ.pop(ROOT_VARIABLE, None)
-        tests = SelfTests(environ, self.context.home, self.root)
+        tried_here = partial(tried, environ=environ, home=self.context.home, root=self.root)
         with ThreadPoolExecutor(4) as pool:  # it is most of what a person waits for
-            return tuple(zip(plan.self_tests, pool.map(tests.run, plan.self_tests), strict=True))
+            return tuple(zip(plan.self_tests, pool.map(tried_here, plan.self_tests), strict=True))
 
     def _back_up(self, plan: InstallPlan) -> None:
         for each in plan.files:
@@ -432,63 +433,57 @@ The hook works.
 """
 
 
-@frozen
-class SelfTests:
-    """Calls with this environment, whose sessions should arrive in this root."""
+def tried(test: SelfTest, environ: Mapping[str, str], home: str, root: Path) -> str:
+    """Runs the command with a made-up session, and removes it again; returns why the session did not arrive in the inbox of
+    this root, or a note not in the answer. Empty if it did."""
+    session = str(uuid.uuid4())
+    payload = json.dumps(trial_payload(test.harness, test.act, session, home)).encode()
+    if test.act == "inject":
+        with TemporaryDirectory(prefix="agent-memory-trial-") as store:
+            topics = Path(store) / "topics"
+            topics.mkdir()
+            (topics / f"{_NOTE_TITLE} -- {_NOTE_ID}.md").write_text(_NOTE, "utf-8")
+            problem, answer = _called(test.command, payload, {**environ, ROOT_VARIABLE: store}, home)
+        if _NOTE_ID.encode() in answer:
+            return ""
+        return problem or "it succeeded, but printed nothing; see `memory status`"
+    problem, _ = _called(test.command, payload, environ, home)
+    try:
+        if _taken_back(f"{root}/inbox", session):
+            return ""
+    except OSError as error:
+        place = error.filename or root
+        return problem or f"what arrived cannot be looked at and removed: {place} ({error.strerror})"
+    return problem or "it succeeded, but nothing arrived; see `memory status`"
 
-    environ: Mapping[str, str]
-    home: str
-    root: Path
 
-    def run(self, test: SelfTest) -> str:
-        """Runs the command with a made-up session, and removes it again; returns why the session did not arrive in the
-        inbox, or a note not in the answer. Empty if it did."""
-        session = str(uuid.uuid4())
-        payload = json.dumps(trial_payload(test.harness, test.act, session, self.home)).encode()
-        if test.act == "inject":
-            with TemporaryDirectory(prefix="agent-memory-trial-") as root:
-                topics = Path(root) / "topics"
-                topics.mkdir()
-                (topics / f"{_NOTE_TITLE} -- {_NOTE_ID}.md").write_text(_NOTE, "utf-8")
-                problem, answer = self._called(test.command, payload, {**self.environ, ROOT_VARIABLE: root})
-            if _NOTE_ID.encode() in answer:
-                return ""
-            return problem or "it succeeded, but printed nothing; see `memory status`"
-        problem, _ = self._called(test.command, payload, self.environ)
-        try:
-            if self._taken_back(session):
-                return ""
-        except OSError as error:
-            place = error.filename or self.root
-            return problem or f"what arrived cannot be looked at and removed: {place} ({error.strerror})"
-        return problem or "it succeeded, but nothing arrived; see `memory status`"
+def _called(command: str, data: bytes, environ: Mapping[str, str], home: str) -> tuple[str, bytes]:
+    """Returns what was wrong, if anything, and what was printed."""
+    try:
+        finished = run_child(
+            ("/bin/sh", "-c", command), stdin=data, env=environ, cwd=home, timeout_seconds=LIMIT_SECONDS
+        )
+    except StoreIo as error:
+        return f"/bin/sh cannot be run: {error.reason}", b""
+    if finished.timed_out:
+        return f"it did not end within {LIMIT_SECONDS:g} s", b""
+    if finished.exit_status == 0:
+        return "", finished.stdout
+    said = one_line(finished.stderr_tail.decode("utf-8", "replace"), 300)
+    return f"it exited with status {finished.exit_status}{f': {said}' if said else ''}", b""
 
-    def _called(self, command: str, data: bytes, environ: Mapping[str, str]) -> tuple[str, bytes]:
-        try:
-            finished = run_child(
-                ("/bin/sh", "-c", command), stdin=data, env=environ, cwd=self.home, timeout_seconds=LIMIT_SECONDS
-            )
-        except StoreIo as error:
-            return f"/bin/sh cannot be run: {error.reason}", b""
-        if finished.timed_out:
-            return f"it did not end within {LIMIT_SECONDS:g} s", b""
-        if finished.exit_status == 0:
-            return "", finished.stdout
-        said = one_line(finished.stderr_tail.decode("utf-8", "replace"), 300)
-        return f"it exited with status {finished.exit_status}{f': {said}' if said else ''}", b""
 
-    def _taken_back(self, session: str) -> bool:
-        """Removes what arrived of the session; returns whether it did. Raises OSError if that cannot be done: what lies
-        in the inbox unseen is not taken for nothing (P6)."""
-        inbox = f"{self.root}/inbox"
-        try:
-            names = os.listdir(inbox)
-        except FileNotFoundError:
-            return False
-        paths = [f"{inbox}/{name}" for name in names if name.endswith(".json") and not name.startswith(".")]
-        ours = [path for path in paths if mentions(path, session)]
-        for path in ours:
-            os.unlink(path)
-        if ours:
-            fsync_directory(inbox)
-        return bool(ours)
+def _taken_back(inbox: str, session: str) -> bool:
+    """Removes what arrived of the session; returns whether it did. Raises OSError if that cannot be done: what lies in the
+    inbox unseen is not taken for nothing (P6)."""
+    try:
+        names = os.listdir(inbox)
+    except FileNotFoundError:
+        return False
+    paths = (f"{inbox}/{name}" for name in names if name.endswith(".json") and not name.startswith("."))
+    ours = [path for path in paths if mentions(path, session)]
+    for path in ours:
+        os.unlink(path)
+    if ours:
+        fsync_directory(inbox)
+    return bool(ours)
