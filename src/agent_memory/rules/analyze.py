@@ -311,7 +311,7 @@ def _quoted(by: Features, snippet: str, lead: str) -> str:
 
 
 def _why_first(first: Features, second: Features) -> str:
-    if first.is_vouched_for != second.is_vouched_for:
+    if first.meta.is_vouched_for != second.meta.is_vouched_for:
         return f"{first.id} was pinned or promoted"
     if second.meta.origin is Origin.EXTERNAL and first.meta.origin is not Origin.EXTERNAL:
         return f"{second.id} comes from outside"

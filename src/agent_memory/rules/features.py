@@ -426,11 +426,6 @@ class Features:
     def scope(self) -> str:
         return self.meta.scope
 
-    @property
-    def is_vouched_for(self) -> bool:
-        """Returns whether a person pinned or promoted it."""
-        return self.meta.pinned or self.meta.promoted_by is not None
-
 
 def features_of(stored: StoredEntry) -> Features:
     meta, body = stored.meta, stored.body
@@ -474,7 +469,7 @@ def in_precedence(entries: Iterable[Features]) -> tuple[Features, ...]:
     def precedence(entry: Features) -> tuple[bool, bool, int, int, bool, str]:
         meta = entry.meta
         trust = (_TRUST.index(meta.origin), not meta.cites_a_turn)
-        return (not entry.is_vouched_for, meta.origin is Origin.EXTERNAL, -meta.since_ms, *trust, meta.id)
+        return (not meta.is_vouched_for, meta.origin is Origin.EXTERNAL, -meta.since_ms, *trust, meta.id)
 
     return tuple(sorted(entries, key=precedence))
 
