@@ -11,13 +11,12 @@ from attrs import asdict, field, frozen
 from returns.result import Failure, Result
 
 from agent_memory.care.why_session import NamedNote, named, unread_notes, unread_runs
-from agent_memory.errors import EntryNotFound, EntryProtected, EntryUnreadable, Error, UsageInvalid
+from agent_memory.errors import EntryNotFound, EntryUnreadable, Error, UsageInvalid
 from agent_memory.files.paths import exists, names_below
 from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import GitProcess
 from agent_memory.note.note import (
     TIERS_FILE,
-    WITHHELD,
     Harness,
     Kind,
     Listed,
@@ -32,7 +31,7 @@ from agent_memory.note.note import (
 )
 from agent_memory.note.note_format import read_note
 from agent_memory.recall.grounding import Grounding
-from agent_memory.recall.reading import Reading
+from agent_memory.recall.reading import Reading, read_anywhere
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.change import FileChange, FileState, Footprint
 from agent_memory.rules.forgotten import EntryTombstone, forgotten_note
@@ -267,21 +266,16 @@ def note_history(
     """
     store = reading.store
     try:
-        stored = unwrap(store.read(id))
+        stored = read_anywhere(store, id)
     except EntryNotFound as absent:
-        if not absent.archived:
-            known = () if reading.caller.is_agent else log.runs(MOST_RUNS).value_or(())
-            events = events_of(frozenset({absent.id}), known)
-            back = [
-                f"`memory undo {short_id(each.run_id)}` brings it back" for each in events[-1:] if each.kind == "remove"
-            ]
-            raise EntryNotFound(absent.id, past="; ".join((*(each.sentence for each in events), *back))) from None
-        stored = unwrap(store.read(id, archived=True))
+        known = () if reading.caller.is_agent else log.runs(MOST_RUNS).value_or(())
+        events = events_of(frozenset({absent.id}), known)
+        back = [
+            f"`memory undo {short_id(each.run_id)}` brings it back" for each in events[-1:] if each.kind == "remove"
+        ]
+        raise EntryNotFound(absent.id, past="; ".join((*(each.sentence for each in events), *back))) from None
     meta, listed = stored.meta, stored.listed
-    if meta.is_secret and reading.caller.is_agent:
-        raise EntryProtected(id, "an explanation", "secret")
-    if meta.withheld and reading.caller.is_agent:
-        raise EntryProtected(id, "an explanation", WITHHELD)
+    reading.require_shown(id, meta, "an explanation")
     listings = unwrap(store.listings())
     live, archive = ({each.meta.id: each for each in reading.seen(listing.entries)} for listing in listings)
     everything = (*live.values(), *archive.values())

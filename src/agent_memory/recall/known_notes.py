@@ -72,8 +72,7 @@ class KnownNotes:
         return tuple(found)
 
     def likely(self, subject: Subject, scopes: frozenset[str] | None) -> Iterable[Listed]:
-        """Returns the notes that the index finds; none where it was made anew meanwhile."""
-        renewals = self.index.renewals
+        """Returns the notes that the index finds."""
 
         def found(text: str) -> Matches:
             words = query_words(text, stretch=False)
@@ -85,6 +84,4 @@ class KnownNotes:
             # A note that gives another value for one thing may share no more than the sentence that says so.
             for claim in claims_of(statements(subject.body)):
                 numbers |= dict.fromkeys(found(claim.snippet).scores)
-        notes = unwrap(self.index.notes(tuple(numbers)))
-        # If the index was rebuilt meanwhile, the numbers may mean other notes.
-        return notes.values() if self.index.renewals == renewals else ()
+        return unwrap(self.index.notes(tuple(numbers))).values()

@@ -47,8 +47,7 @@ class NoteIndex:
 
     @property
     def renewals(self) -> int:
-        """Returns how often the database was replaced because it was damaged or gone: earlier numbers mean nothing
-        then, or another note."""
+        """Returns how often the database was replaced because it was damaged or gone: earlier numbers mean nothing then."""
         return self._database.renewals
 
     @as_result

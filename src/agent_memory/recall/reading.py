@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import partial
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -131,53 +130,20 @@ def _known(live: Listing, archive: Listing) -> Mapping[str, tuple[Whereabouts, L
     return {id: (where, each) for where, entries in kinds for id, each in entries.items()}
 
 
-def links_of(
-    entry: StoredEntry,
-    bodies: Iterable[StoredEntry],
-    live: Listing,
-    archive: Listing,
-    title_of: Callable[[Listed], str],
-) -> LinkSheet:
-    """Returns the links of a note, live or archived; `bodies` are those that may link to it, each read once. `title_of` gives
-    the titles of the others."""
-    known, id = _known(live, archive), entry.meta.id
-    others = (each.meta for each in (*archive.entries, *live.entries) if each.meta.id != id)
-    successors = (each.id for each in others if id in each.supersedes)
-
-    def leads(target: str) -> tuple[Whereabouts, str | None, str | None]:
-        if target not in known:
-            return Whereabouts.UNRESOLVED, None, None
-        where, note = known[target]
-        return where, note.meta.id, title_of(note)
-
-    def succession(ids: Iterable[str]) -> tuple[Succession, ...]:
-        found = ((each, *leads(each)) for each in ids)
-        return tuple(
-            Succession(each, where, title, now if where is Whereabouts.ALIAS else None)
-            for each, where, now, title in found
-        )
-
-    return LinkSheet(
-        id=id,
-        title=entry.meta.title,
-        archived=entry.listed.archived,
-        outgoing=tuple(Link(target, label, *leads(target)) for target, label in _links_in(entry)),
-        incoming=tuple(
-            Backlink(other.meta.id, title_of(other.listed), target, label)
-            for other in bodies
-            for target, label in _links_in(other)
-            if target in entry.meta.all_ids and other.meta.id != id
-        ),
-        supersedes=succession(entry.meta.supersedes),
-        superseded_by=succession(successors),
-        aliases=entry.meta.aliases,
-    )
-
-
 def _links_in(entry: StoredEntry) -> Iterable[tuple[str, str | None]]:
     if "[[" not in entry.body:
         return ()
     return dict.fromkeys((link.target, link.label) for link in find_links(entry.body))
+
+
+def read_anywhere(notes: Notes, id: str) -> StoredEntry:
+    """Returns the live note with this id or alias, else the archived one. Counts no read."""
+    try:
+        return unwrap(notes.read(id))
+    except EntryNotFound as absent:
+        if not absent.archived:
+            raise
+        return unwrap(notes.read(id, archived=True))
 
 
 # -- list and read ----------------------------------------------------------------------------------------------------
@@ -310,8 +276,7 @@ class Reading:
         if (stored.meta.is_secret or now.meta.is_secret) and not (secret and not self.caller.is_agent):
             raise EntryProtected(id, "reading without --secret", "secret")
         meta = stored.meta
-        if meta.withheld and self.caller.is_agent:
-            raise EntryProtected(id, "reading by an agent", WITHHELD)
+        self.require_shown(id, meta, "reading by an agent")
         if self.caller.is_agent:  # a person may have written a secret into the file (P20)
             from agent_memory.redaction.redact import redact  # which takes longer to load than a person's read
 
@@ -328,24 +293,46 @@ class Reading:
 
     @as_result
     def links(self, id: str) -> LinkSheet:
-        """Returns the links of a note, live or archived, by id or alias. Counts no read."""
+        """Returns the links of a note, live or archived, by id or alias, each once. Counts no read."""
         from agent_memory.rules.tiers import title_for
 
-        try:
-            stored = unwrap(self.store.read(id))
-        except EntryNotFound as gone:
-            if not gone.archived:
-                raise
-            stored = unwrap(self.store.read(id, archived=True))
-        if stored.meta.is_secret and self.caller.is_agent:
-            raise EntryProtected(id, "reading by an agent", "secret")
-        if stored.meta.withheld and self.caller.is_agent:
-            raise EntryProtected(id, "reading by an agent", WITHHELD)
-        live, archive = unwrap(self.store.listings())
-        unread: list[UnreadableFile] = []
-        title_of = partial(title_for, self.caller)
-        links = links_of(stored, self._bodies(live, unread.append), self._seen(live), self._seen(archive), title_of)
-        return evolve(links, unreadable=(*live.unreadable, *archive.unreadable, *unread))
+        stored = read_anywhere(self.store, id)
+        meta = stored.meta
+        self.require_shown(id, meta, "reading by an agent")
+        listings = unwrap(self.store.listings())
+        live, archive = map(self._seen, listings)
+        known, unread = _known(live, archive), list[UnreadableFile]()
+
+        def leads(target: str) -> tuple[Whereabouts, str | None, str | None]:
+            if target not in known:
+                return Whereabouts.UNRESOLVED, None, None
+            where, note = known[target]
+            return where, note.meta.id, title_for(self.caller, note)
+
+        def succession(ids: Iterable[str]) -> tuple[Succession, ...]:
+            found = ((each, *leads(each)) for each in ids)
+            return tuple(
+                Succession(each, where, title, now if where is Whereabouts.ALIAS else None)
+                for each, where, now, title in found
+            )
+
+        others = (each.meta for each in (*archive.entries, *live.entries) if each.meta.id != meta.id)
+        return LinkSheet(
+            id=meta.id,
+            title=meta.title,
+            archived=stored.listed.archived,
+            outgoing=tuple(Link(target, label, *leads(target)) for target, label in _links_in(stored)),
+            incoming=tuple(
+                Backlink(other.meta.id, title_for(self.caller, other.listed), target, label)
+                for other in self._bodies(live, unread.append)
+                for target, label in _links_in(other)
+                if target in meta.all_ids and other.meta.id != meta.id
+            ),
+            supersedes=succession(meta.supersedes),
+            superseded_by=succession(each.id for each in others if meta.id in each.supersedes),
+            aliases=meta.aliases,
+            unreadable=(*listings[0].unreadable, *listings[1].unreadable, *unread),
+        )
 
     @as_result
     def link_graph(self, *, private: bool = False) -> LinkGraph:
@@ -399,6 +386,11 @@ class Reading:
     def seen(self, entries: Sequence[Listed]) -> Sequence[Listed]:
         """Returns those of the notes of which the caller may learn."""
         return shown_to_agents(entries) if self.caller.is_agent else entries
+
+    def require_shown(self, id: str, meta: Meta, act: str) -> None:
+        """Raises EntryProtected where an agent asks for a note that is secret or waits for approval."""
+        if self.caller.is_agent and (meta.is_secret or meta.withheld):
+            raise EntryProtected(id, act, "secret" if meta.is_secret else WITHHELD)
 
     def hidden_ids(self) -> frozenset[str]:
         """Returns the notes of which nothing past is shown: those that are secret now, and to an agent those that wait for

@@ -33,7 +33,7 @@ from agent_memory.documents import (
     undone_document,
     use_document,
 )
-from agent_memory.errors import EntryNotFound, EntryProtected, Error, RunNotFound, UndoRefused, UsageInvalid
+from agent_memory.errors import EntryProtected, Error, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.hook_injection import HookInjection, Offer
 from agent_memory.inject import place_of, told_where
 from agent_memory.note.note import (
@@ -54,7 +54,7 @@ from agent_memory.recall.candidates import barrier
 from agent_memory.recall.delivery_log import DeliveryLog
 from agent_memory.recall.hits import MAX_HITS, SearchHit, SearchRequest
 from agent_memory.recall.moment import ASKED, MAX_PROMPT_CHARS, START, Moment
-from agent_memory.recall.reading import LinkSheet, ListFilter, ShownEntry
+from agent_memory.recall.reading import LinkSheet, ListFilter, ShownEntry, read_anywhere
 from agent_memory.results import unwrap
 from agent_memory.rules.run_log import KEEP_RUNS
 from agent_memory.serve.application import Asked, Shown
@@ -161,12 +161,7 @@ def notes(asked: Asked) -> Shown:
 def read_shown(notes: Notes, id: str) -> StoredEntry:
     """Returns a note that may be shown, live or archived, by id or alias. Counts no read: somebody looks at it, and does not
     use it."""
-    try:
-        stored = unwrap(notes.read(id))
-    except EntryNotFound as absent:
-        if not absent.archived:
-            raise
-        stored = unwrap(notes.read(id, archived=True))
+    stored = read_anywhere(notes, id)
     if stored.meta.is_secret:
         raise EntryProtected(id, f"showing it on a page (`memory read --secret {id}` prints it)", "secret")
     return stored
