@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 
 from attrs import field, frozen
 
-from agent_memory.capture.inbox_files import Inbox, parse_inbox_entry
+from agent_memory.capture.inbox_files import Inbox, parse_inbox_entry, troubles_of
 from agent_memory.files.locks import Locks
 from agent_memory.session.queue import InboxEntry, Trouble
 from agent_memory.store.store_files import Store
@@ -61,4 +61,4 @@ class TemporaryInbox(Inbox):
 
     @property
     def troubles(self) -> list[Trouble]:
-        return [*self._troubles.read().unwrap().values()]
+        return [*troubles_of(str(self.root)).values()]

@@ -42,7 +42,7 @@ from agent_memory.files.paths import (
     write_text,
 )
 from agent_memory.redaction.redact import redact_path, redact_with_paths
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result
 from agent_memory.session.queue import (
     SESSION_METHODS,
     SNAPSHOTS,
@@ -128,21 +128,15 @@ def printable(name: str) -> str:
     return name if name.isprintable() else ascii(name)[1:-1]
 
 
-def text_in(path: str, max_bytes: int) -> str | None:
-    """Returns the text of a regular UTF-8 file of at most `max_bytes`; anything else is malformed."""
+def entry_in(root: str, place: str, name: str) -> InboxEntry | None:
+    """Returns the entry in a file of the inbox (`place`: INBOX, PROCESSED or FAILED)."""
     try:
-        image = read_image(path, max_bytes)
-        return None if image is None else image.data.decode()
+        image = read_image(f"{root}/{place}/{name}", MAX_ENTRY_BYTES if place == INBOX else MAX_RETIRED_BYTES)
+        return None if image is None else entry_of(image.data.decode())
     except PathRefused as refused:
         raise InboxEntryInvalid((refused.reason,)) from refused
     except UnicodeDecodeError as error:
         raise InboxEntryInvalid((f"the file is not UTF-8 at byte {error.start:,}",)) from error
-
-
-def entry_in(root: str, place: str, name: str) -> InboxEntry | None:
-    """Returns the entry in a file of the inbox (`place`: INBOX, PROCESSED or FAILED)."""
-    text = text_in(f"{root}/{place}/{name}", MAX_ENTRY_BYTES if place == INBOX else MAX_RETIRED_BYTES)
-    return None if text is None else entry_of(text)
 
 
 # -- what was given up ------------------------------------------------------------------------------------------------
@@ -221,27 +215,22 @@ TROUBLES_FORMAT = Format(dict[str, Trouble], member="troubles")
 MAX_BYTES = 64 << 20
 
 
-@frozen
-class QueueTroubles:
-    """The troubles of one root's entries by `queue_key`; only the holder of the run lock writes them."""
+def _troubles_file(root: str) -> JsonFile[dict[str, Trouble]]:
+    return JsonFile(root, TROUBLES, TROUBLES_FORMAT, MAX_BYTES)
 
-    root: str
 
-    @property
-    def _file(self) -> JsonFile[dict[str, Trouble]]:
-        return JsonFile(self.root, TROUBLES, TROUBLES_FORMAT, MAX_BYTES)
+def troubles_of(root: str) -> Mapping[str, Trouble]:
+    """Returns the troubles of all entries by `queue_key`. A damaged file is StateCorrupt, never "no trouble" (P6)."""
+    return _troubles_file(root).read() or {}
 
-    @as_result
-    def read(self) -> Mapping[str, Trouble]:
-        """Returns all troubles. A damaged file is an error, never "no trouble" (P6)."""
-        return self._file.read() or {}
 
-    def change(self, changes: Mapping[str, Trouble | None]) -> None:
-        """Replaces the troubles of these entries; None removes one. Writes nothing if nothing changes."""
-        known = self._file.read() or {}
-        changed = {key: trouble for key, trouble in sorted({**known, **changes}.items()) if trouble is not None}
-        if changed != known:
-            self._file.write(changed)
+def change_troubles(root: str, changes: Mapping[str, Trouble | None]) -> None:
+    """Replaces the troubles of these entries; None removes one. Only the holder of the run lock may call it. Writes
+    nothing if nothing changes."""
+    known = troubles_of(root)
+    changed = {key: trouble for key, trouble in sorted({**known, **changes}.items()) if trouble is not None}
+    if changed != known:
+        _troubles_file(root).write(changed)
 
 
 @frozen
@@ -287,7 +276,7 @@ class Inbox:
     def load(self, now_ms: int) -> Loaded:
         """Returns the folded queue in working order; malformed files are quarantined, and do not stop the others. A
         context without a repository gets that of its directory."""
-        troubles = unwrap(self._troubles.read())
+        troubles = troubles_of(str(self.root))
         taken, left = list[Quarantined](), list[Quarantined]()
 
         def entries() -> Iterator[tuple[str, InboxEntry]]:
@@ -322,7 +311,7 @@ class Inbox:
     @as_result
     def note(self, pending: Pending, trouble: Trouble) -> None:
         """Stores the trouble; the entry stays pending."""
-        self._troubles.change({queue_key(pending.entry, pending.name): trouble})
+        change_troubles(str(self.root), {queue_key(pending.entry, pending.name): trouble})
 
     @as_result
     def retire(self, pending: Pending, outcome: Outcome) -> None:
@@ -350,7 +339,7 @@ class Inbox:
             new_name = _make_pending(root, name, pending)
             remove_file(root, f"{FAILED}/{name}")
             keys.add(queue_key(pending, new_name))
-        self._troubles.change(dict.fromkeys(keys))
+        change_troubles(root, dict.fromkeys(keys))
         return len(keys)
 
     @as_result
@@ -380,10 +369,6 @@ class Inbox:
             elif (cwd := each.unwrap().context.cwd) is not None:
                 yield Success(cwd)
 
-    @property
-    def _troubles(self) -> QueueTroubles:
-        return QueueTroubles(str(self.root))
-
     def _move_out(self, pending: Pending, outcome: Outcome, target: str) -> None:
         """Moves all files of `pending` to `target` with the outcome added, then the snapshot if there is one. A file
         that is gone counts as moved; one that no longer asks for the same work stays."""
@@ -399,7 +384,7 @@ class Inbox:
         snapshot = pending.entry.retrieval
         if isinstance(snapshot, FileSnapshot) and snapshot.path.startswith(f"{SNAPSHOTS}/"):
             _move_snapshot(root, snapshot.path, f"{target}/{os.path.basename(snapshot.path)}")
-        self._troubles.change(dict.fromkeys(key_of(pending.entry, pending.name) for key_of in (queue_key, session_key)))
+        change_troubles(root, dict.fromkeys(key(pending.entry, pending.name) for key in (queue_key, session_key)))
 
     def _listed(self, relative: str) -> tuple[str, ...]:
         return tuple(sorted(names_below(str(self.root), relative, is_entry_name)))

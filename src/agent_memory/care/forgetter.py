@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 
 from attrs import evolve, frozen
 
-from agent_memory.capture.inbox_files import QueueTroubles
+from agent_memory.capture.inbox_files import change_troubles
 from agent_memory.care.files import everything_in, unwritten
 from agent_memory.care.tombstones import FORGOTTEN, Tombstones, journal_of, purge_mark_of
 from agent_memory.care.traces import NoteFile, RunTraces, id_at, inbox_traces, note_files
@@ -241,7 +241,7 @@ class Forgetter:
                 changes.append(FileChange(TIERS_FILE, FileState(image.data), FileState(render_tiers(left))))
         if not Transactions(self._real).commit(changes):  # somebody is editing one of them right now
             raise _changed(found)
-        QueueTroubles(self._real).change(dict.fromkeys(found.trouble_keys))
+        change_troubles(self._real, dict.fromkeys(found.trouble_keys))
 
     def _finish(self, work: ForgettingAtWork) -> None:
         """Does everything that comes after the notes; doing any of it twice is harmless."""

@@ -12,7 +12,7 @@ from attrs import frozen
 from returns.result import Result
 
 from agent_memory.capture.hook_files import LOG_NAME, PREVIOUS_LOG_NAME, hook_log_directories
-from agent_memory.capture.inbox_files import Inbox, QueueTroubles, captures, failed_entries
+from agent_memory.capture.inbox_files import Inbox, captures, failed_entries, troubles_of
 from agent_memory.capture.switches import KINDS, Switches
 from agent_memory.config import Config
 from agent_memory.errors import Error, StateCorrupt, StoreIo
@@ -182,7 +182,7 @@ def read_health(
         pending=pending,
         oldest_pending_at_ms=oldest_pending_at_ms,
         failed=unwrap(failed_entries(str(root))),
-        troubles=tuple(sorted(unwrap(QueueTroubles(str(root)).read()).items())),
+        troubles=tuple(sorted(troubles_of(str(root)).items())),
         last_runs=runs,
         hook_problems=tuple(each for each in missed if (ms_of(each.at) or since) >= since),
         spent_today=unwrap(spend.days()).get(day_of(now_ms), DaySpend()),

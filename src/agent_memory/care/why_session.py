@@ -16,9 +16,9 @@ from agent_memory.capture.inbox_files import (
     FAILED,
     MAX_RETIRED_BYTES,
     PROCESSED,
-    QueueTroubles,
     is_entry_name,
     parse_inbox_entry,
+    troubles_of,
 )
 from agent_memory.errors import EntryUnreadable, Error, UsageInvalid
 from agent_memory.files.paths import names_below, read_image
@@ -336,7 +336,7 @@ def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[FoundCapt
     """Returns the captures of every session whose id begins like this, of any harness, newest first; how many files
     were not looked into; and what could not be read, one sentence each. `memory status` reports files that are not
     entries."""
-    troubles = unwrap(QueueTroubles(root).read())
+    troubles = troubles_of(root)
     captures: list[FoundCapture] = []
     unread: list[str] = []
     unopened = 0
