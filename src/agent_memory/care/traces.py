@@ -43,9 +43,9 @@ from agent_memory.rules.forgotten import FORGOTTEN, ForgettingAtWork, SessionKey
 from agent_memory.rules.plan import ids_of
 from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InlineNote, queue_key, session_id_of
 from agent_memory.store.bookkeeping import FOOTPRINT
-from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, parse_tiers, read_image, render_tiers
+from agent_memory.store.note_files import ARCHIVE, RUNS, TOPICS, entry_or_none, parse_tiers, read_image, render_tiers
 from agent_memory.store.reversal import files_together
-from agent_memory.store.run_files import FORGOTTEN_MARK, MAX_RUN_FILE_BYTES, REPORT, RUNS, RunLog
+from agent_memory.store.run_files import FORGOTTEN_MARK, MAX_RUN_FILE_BYTES, REPORT, RunLog
 from agent_memory.store.run_json import CHANGES, DEFERRED
 from agent_memory.text.ids import ID_PATTERN, is_id
 from agent_memory.text.instants import iso_of

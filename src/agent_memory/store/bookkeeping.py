@@ -264,6 +264,8 @@ OVER = b"\n"
 finished again, and only waits to be removed."""
 
 FOOTPRINT = Format(Footprint)
+FOOTPRINT_NAME = re.compile(r"footprint-([1-9]\d{0,8})\.json", re.ASCII)
+"""Matches the name of a footprint in the directory of its run: the number of its transaction."""
 
 
 @frozen

@@ -3,7 +3,6 @@ caller holds the write lock. A refusal because of a note's state is raised."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
@@ -46,21 +45,20 @@ from agent_memory.rules.change import (
     Receipt,
     hash_of,
 )
-from agent_memory.store.bookkeeping import FOOTPRINT, rejected_path
+from agent_memory.store.bookkeeping import FOOTPRINT, FOOTPRINT_NAME, rejected_path
 from agent_memory.store.note_files import (
     ARCHIVE,
     RUNS,
     TOPICS,
     entry_or_none,
     parse_tiers,
-    read_image,
     render_tiers,
     tiers_in,
     trouble_with,
     understand,
 )
 from agent_memory.store.store_database import FollowedFiles, version_ms
-from agent_memory.store.transaction import change_files
+from agent_memory.store.transaction import change_files, state_of
 from agent_memory.text.ids import content_hash, is_id
 
 # The store as the changes so far would leave it. Nothing is written here: `file_changes` returns what to write.
@@ -144,8 +142,7 @@ class Draft:
 
     def _disk_state(self, path: str) -> FileState | None:
         if path not in self._before:
-            image = read_image(self.root, path)
-            self._before[path] = None if image is None else FileState(image.data, image.mtime_ns)
+            self._before[path] = state_of(self.root, path)
         return self._before[path]
 
     def _folded_names(self, directory: str) -> frozenset[str]:
@@ -227,8 +224,6 @@ class Draft:
             self._bearers[folded].add(listed.meta.id)
 
 
-_FOOTPRINT = re.compile(r"footprint-(\d{1,9})\.json", re.ASCII)
-
 # -- batches ----------------------------------------------------------------------------------------------------------
 
 
@@ -249,7 +244,7 @@ def carry_out(
         directory = f"{RUNS}/{run_id}"
         if not is_plain_name(run_id) or run_id.startswith("."):
             raise PathRefused(directory, "it is not a plain name")
-        names = map(_FOOTPRINT.fullmatch, names_below(files.root, directory))
+        names = map(FOOTPRINT_NAME.fullmatch, names_below(files.root, directory))
         number = max((int(found[1]) for found in names if found), default=0) + 1
         state = FileState(FOOTPRINT.render(Footprint(changes)).encode("utf-8", "backslashreplace"))
         return (*changes, FileChange(f"{directory}/footprint-{number}.json", None, state)), receipt

@@ -51,8 +51,9 @@ from agent_memory.rules.run_log import (
     undone_by,
     undone_fingerprints,
 )
-from agent_memory.store.bookkeeping import FOOTPRINT, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT
+from agent_memory.store.bookkeeping import FOOTPRINT, FOOTPRINT_NAME, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT
 from agent_memory.store.diffs import logged_changes, note_changes
+from agent_memory.store.note_files import RUNS
 from agent_memory.store.run_json import (
     CHANGES,
     CHECKPOINT,
@@ -72,7 +73,6 @@ C = TypeVar("C")
 D = TypeVar("D")
 T = TypeVar("T")
 
-RUNS = "runs"
 UNDONE = f"{RUNS}/undone.json"
 UNDOING = f"{RUNS}/undoing.json"
 REPORT = "report.json"
@@ -89,7 +89,6 @@ _BEGINS_AS_RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT", re.ASCII)
 
 _RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_[0-9a-f]+", re.ASCII)
 _SECTIONS = "sections.json"
-_FOOTPRINT = re.compile(r"footprint-([1-9]\d{0,8})\.json", re.ASCII)
 
 _UNREADABLE = (StateCorrupt, StoreIo, PathRefused)
 
@@ -229,7 +228,7 @@ class RunLog:
 
     def _parts(self, run_id: str) -> tuple[str, ...]:
         directory = f"{self._root}/{RUNS}/{run_id}"
-        numbers = sorted(int(found[1]) for name in names_in(directory) if (found := _FOOTPRINT.fullmatch(name)))
+        numbers = sorted(int(found[1]) for name in names_in(directory) if (found := FOOTPRINT_NAME.fullmatch(name)))
         if numbers != list(range(1, len(numbers) + 1)):
             raise StateCorrupt(directory, ("some of its footprints are gone",))
         return tuple(f"footprint-{number}.json" for number in numbers)

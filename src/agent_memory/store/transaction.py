@@ -29,7 +29,8 @@ from agent_memory.files.durable import (
 )
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import as_store_io, directory_in, exists, open_checked, path_in, read_image, store_io
-from agent_memory.rules.change import FileChange, hash_of
+from agent_memory.rules.change import FileChange, FileState, hash_of
+from agent_memory.store import note_files
 from agent_memory.store.bookkeeping import OVER, Step, parse_journal, render_journal
 from agent_memory.store.note_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION
 from agent_memory.text.ids import content_hash
@@ -53,6 +54,12 @@ def change_files(root: str, locks: Locks, decide: Callable[[], tuple[Sequence[Fi
             if transactions.commit(changes):
                 return told
         raise given_up
+
+
+def state_of(root: str, path: str) -> FileState | None:
+    """Returns what a file under a real root holds, and its time; None if there is none."""
+    image = note_files.read_image(root, path)
+    return None if image is None else FileState(image.data, image.mtime_ns)
 
 
 class _At(Enum):

@@ -53,11 +53,10 @@ from agent_memory.rules.forgotten import (
     without_statements,
 )
 from agent_memory.store.bookkeeping import STATE_VALUE, TOMBSTONE, Tombstone
-from agent_memory.store.note_files import parse_tiers, render_tiers
+from agent_memory.store.note_files import MAX_FILE_BYTES, parse_tiers, render_tiers
 from agent_memory.sync.merging import chosen, merged_bookkeeping, merged_meta, merged_text, newer_first
 from agent_memory.sync.tree import (
     EMPTY,
-    MAX_FILE_BYTES,
     PLAIN_MODES,
     Held,
     Leaf,

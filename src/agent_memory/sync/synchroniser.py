@@ -21,7 +21,7 @@ from attrs import evolve, frozen
 from agent_memory.care.forgetter import Forgetter
 from agent_memory.care.tombstones import FORGOTTEN, PURGE_MARK, purge_mark_of
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
-from agent_memory.files.paths import JsonFile, existing_paths, exists, path_in, read_image, real_root, remove_file
+from agent_memory.files.paths import JsonFile, existing_paths, exists, real_root, remove_file
 from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import OURSELVES, GitOutput, GitProcess, failed, make_ready
 from agent_memory.note.note_format import file_name_of
@@ -32,12 +32,11 @@ from agent_memory.rules.commit_message import BOOKKEEPING, IGNORE_FILE, commit_m
 from agent_memory.rules.forgotten import EntryTombstone, ForgetTarget, SessionKey, SessionTombstone
 from agent_memory.store.bookkeeping import PURGE, SYNCED, SYNCING, TOMBSTONE, SyncAtWork
 from agent_memory.store.recorded_writes import RecordedWrites
-from agent_memory.store.transaction import Transactions
+from agent_memory.store.transaction import Transactions, state_of
 from agent_memory.sync.merged_tree import merged_tree, wanted_contents
 from agent_memory.sync.remote import INCOMING, Remote, chosen_remote, keep_remote
 from agent_memory.sync.tree import (
     EMPTY,
-    MAX_FILE_BYTES,
     Held,
     Leaf,
     MergedTree,
@@ -193,8 +192,7 @@ class Synchroniser:
         for listed in (each for listing in unwrap(self.writes.store.listings()) for each in listing.entries):
             if listed.provisional_id or (why := why_outside(listed.path, Leaf("100644", ""))) is None:
                 continue
-            if (image := read_image(path_in(root, listed.path), MAX_FILE_BYTES)) is not None:
-                state = FileState(image.data, image.mtime_ns)
+            if (state := state_of(root, listed.path)) is not None:
                 path = f"{listed.path.partition('/')[0]}/{file_name_of(listed.meta)}"
                 if Transactions(root).commit([FileChange(listed.path, state, None), FileChange(path, None, state)]):
                     self.writes.warn(f"{listed.path} is now {path}: {why}")
@@ -493,10 +491,9 @@ class Commits:
         unrecorded: list[str] = []
         for path in touched:
             known, wanted = (data.get(tree[path].object_id) if path in tree else None for tree in (before, after))
-            image = read_image(path_in(real, path), MAX_FILE_BYTES)
-            if (None if image is None else image.data) not in (known, wanted):
+            state = state_of(real, path)
+            if (None if state is None else state.data) not in (known, wanted):
                 unrecorded.append(path)
-            state = None if image is None else FileState(image.data, image.mtime_ns)
             changes.append(FileChange(path, state, None if wanted is None else FileState(wanted)))
         if unrecorded:
             raise SyncRefused(

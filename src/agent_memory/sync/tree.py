@@ -11,6 +11,7 @@ from attrs import astuple, field, frozen
 
 from agent_memory.note.note_format import id_in_name
 from agent_memory.rules.commit_message import IGNORE_FILE, is_ignored
+from agent_memory.store.note_files import MAX_FILE_BYTES
 from agent_memory.text.ids import ID_PATTERN
 
 _LIVE, _RETIRED = "topics/", "archive/"
@@ -69,7 +70,6 @@ class Remark:
 
 PLAIN_MODES = ("100644", "100755")
 """Of regular files, as git writes them."""
-MAX_FILE_BYTES = 4 << 20
 _MAX_DEPTH = 8
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _OURS = re.compile(
