@@ -6,7 +6,7 @@ import errno
 from pathlib import Path
 
 import pytest
-from attrs import evolve, frozen
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo
@@ -31,22 +31,11 @@ NOTE = FileChange("topics/a id__a1b2c3.md", None, FileState(b"A", 1))
 SECTION = SectionChange("/home/dana/AGENTS.md", None, "<!-- agent-memory:start -->", "\n", False)
 
 
-@frozen
-class Kept:
-    """A log, and how a store leaves footprints for it."""
-
-    log: RunLog
-    root: Path
-
-    def leave(self, run_id: str, *files: FileChange, number: int = 1) -> None:
-        path = self.root / f"runs/{run_id}/footprint-{number}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(FOOTPRINT.render(Footprint(files)))
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return Kept(RunLog(tmp_path), tmp_path)
+def leave_part(root: Path, run_id: str, number: int = 1) -> None:
+    """A footprint, as a store leaves it."""
+    path = root / f"runs/{run_id}/footprint-{number}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(FOOTPRINT.render(Footprint((NOTE,))))
 
 
 def run(run_id: str, *ids: str, machine: RunKind = "consolidate", undid: str | None = None) -> LoggedRun:
@@ -54,80 +43,74 @@ def run(run_id: str, *ids: str, machine: RunKind = "consolidate", undid: str | N
     return LoggedRun(run_id, machine, 1_770_993_005_123, 1_770_993_006_000, "completed", "done", actions, undid=undid)
 
 
-class TestFootprints:
-    def test_what_is_known_of_a_section_stays_p16(self, kept: Kept) -> None:
-        other = evolve(SECTION, path="/home/dana/CLAUDE.md")
-        kept.log.put_sections(FIRST, [SECTION]).unwrap()
-        kept.log.put_sections(FIRST, [evolve(SECTION, before=SECTION.after, after="newer"), other]).unwrap()
-        assert kept.log.footprint(FIRST).unwrap().sections == (SECTION, other)
+def test_what_is_known_of_a_section_stays_p16(tmp_path: Path) -> None:
+    log, other = RunLog(tmp_path), evolve(SECTION, path="/home/dana/CLAUDE.md")
+    log.put_sections(FIRST, [SECTION]).unwrap()
+    log.put_sections(FIRST, [evolve(SECTION, before=SECTION.after, after="newer"), other]).unwrap()
+    assert log.footprint(FIRST).unwrap().sections == (SECTION, other)
 
 
-class TestOnDisk:
-    """What only files can go through."""
+def test_a_damaged_report_is_a_run_with_problems_p6(tmp_path: Path) -> None:
+    log = RunLog(tmp_path)
+    log.put_report(run(FIRST)).unwrap()
+    log.put_report(run(SECOND)).unwrap()
+    (tmp_path / f"runs/{SECOND}/report.json").write_text("{")
+    damaged, whole = log.runs().unwrap()
+    assert (damaged.run_id, damaged.result) == (SECOND, "unreadable")
+    assert "not JSON" in damaged.problems[0]
+    assert whole == run(FIRST)
 
-    def test_a_damaged_report_is_a_run_with_problems_p6(self, tmp_path: Path) -> None:
-        log = RunLog(tmp_path)
-        log.put_report(run(FIRST)).unwrap()
-        log.put_report(run(SECOND)).unwrap()
-        (tmp_path / f"runs/{SECOND}/report.json").write_text("{")
-        damaged, whole = log.runs().unwrap()
-        assert (damaged.run_id, damaged.result) == (SECOND, "unreadable")
-        assert "not JSON" in damaged.problems[0]
-        assert whole == run(FIRST)
 
-    def test_a_run_without_a_report_shows_what_it_changed_so_far(self, tmp_path: Path) -> None:
-        kept = Kept(RunLog(tmp_path), tmp_path)
-        kept.leave(FIRST, NOTE)
-        (found,) = kept.log.runs().unwrap()
-        assert (found.result, found.machine, found.kept) == ("unfinished", "other", True)
-        assert found.changed_ids == {"id__a1b2c3"}
+def test_a_run_without_a_report_shows_what_it_changed_so_far(tmp_path: Path) -> None:
+    leave_part(tmp_path, FIRST)
+    (found,) = RunLog(tmp_path).runs().unwrap()
+    assert (found.result, found.machine, found.kept) == ("unfinished", "other", True)
+    assert found.changed_ids == {"id__a1b2c3"}
+    (tmp_path / f"runs/{FIRST}" / DEFRAG_CHECKPOINT).write_text("{}")
+    assert [each.machine for each in RunLog(tmp_path).runs().unwrap()] == ["defrag"]
 
-    def test_a_lost_part_of_a_footprint_is_an_error_and_not_half_of_it_p16(self, tmp_path: Path) -> None:
-        kept = Kept(RunLog(tmp_path), tmp_path)
-        for number in (1, 2, 3):
-            kept.leave(FIRST, NOTE, number=number)
-        (tmp_path / f"runs/{FIRST}/footprint-2.json").unlink()
-        assert isinstance(kept.log.footprint(FIRST).failure(), StateCorrupt)
 
-    def test_no_link_is_followed_p21(self, tmp_path: Path) -> None:
-        outside = tmp_path / "outside"
-        outside.mkdir()
-        (outside / "report.json").write_text(render_report(run(FIRST)))
-        root = tmp_path / "root"
-        (root / "runs").mkdir(parents=True)
-        (root / f"runs/{FIRST}").symlink_to(outside)
-        assert isinstance(RunLog(root).footprint(FIRST).failure(), PathRefused | RunNotFound)
-        before = snapshot(outside)
-        assert isinstance(RunLog(root).put_sections(FIRST, [SECTION]).failure(), PathRefused)
-        assert snapshot(outside) == before
+def test_a_lost_part_of_a_footprint_is_an_error_and_not_half_of_it_p16(tmp_path: Path) -> None:
+    for number in (1, 3):
+        leave_part(tmp_path, FIRST, number)
+    assert isinstance(RunLog(tmp_path).footprint(FIRST).failure(), StateCorrupt)
 
-    def test_a_run_that_cannot_be_looked_at_is_unreadable_and_not_missing_p6(self, tmp_path: Path) -> None:
-        log = RunLog(tmp_path)
-        log.put_report(run(FIRST)).unwrap()
-        Kept(log, tmp_path).leave(SECOND, NOTE)
-        whole = log.runs().unwrap()
-        assert [each.result for each in whole] == ["unfinished", "completed"]
-        told = 0
-        for k, failing in each_failure(errno.EIO):
-            with failing:
-                found = log.runs()
-            runs = found.value_or(())
-            assert isinstance(found, Failure) or [each.run_id for each in runs] == [SECOND, FIRST], k
-            assert all(each.problems or each == known for each, known in zip(runs, whole, strict=False)), k
-            told += any(each.result == "unreadable" for each in runs)
-        assert told > 4
 
-    def test_a_dry_run_and_files_beside_the_runs_are_no_runs(self, tmp_path: Path) -> None:
-        (tmp_path / f"runs/{FIRST}/replies").mkdir(parents=True)
-        (tmp_path / "runs/spend.json").write_text("{}")
-        (tmp_path / "runs/.hidden").mkdir()
-        assert RunLog(tmp_path).runs() == Success(())
+def test_no_link_is_followed_p21(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "report.json").write_text(render_report(run(FIRST)))
+    root = tmp_path / "root"
+    (root / "runs").mkdir(parents=True)
+    (root / f"runs/{FIRST}").symlink_to(outside)
+    assert isinstance(RunLog(root).footprint(FIRST).failure(), PathRefused | RunNotFound)
+    before = snapshot(outside)
+    assert isinstance(RunLog(root).put_sections(FIRST, [SECTION]).failure(), PathRefused)
+    assert snapshot(outside) == before
 
-    def test_a_tidying_at_work_is_known_as_one(self, tmp_path: Path) -> None:
-        kept = Kept(RunLog(tmp_path), tmp_path)
-        kept.leave(FIRST, NOTE)
-        (tmp_path / f"runs/{FIRST}" / DEFRAG_CHECKPOINT).write_text("{}")
-        assert [each.machine for each in kept.log.runs().unwrap()] == ["defrag"]
+
+def test_a_run_that_cannot_be_looked_at_is_unreadable_and_not_missing_p6(tmp_path: Path) -> None:
+    log = RunLog(tmp_path)
+    log.put_report(run(FIRST)).unwrap()
+    leave_part(tmp_path, SECOND)
+    whole = log.runs().unwrap()
+    assert [each.result for each in whole] == ["unfinished", "completed"]
+    told = 0
+    for k, failing in each_failure(errno.EIO):
+        with failing:
+            found = log.runs()
+        runs = found.value_or(())
+        assert isinstance(found, Failure) or [each.run_id for each in runs] == [SECOND, FIRST], k
+        assert all(each.problems or each == known for each, known in zip(runs, whole, strict=False)), k
+        told += any(each.result == "unreadable" for each in runs)
+    assert told > 4
+
+
+def test_a_dry_run_and_files_beside_the_runs_are_no_runs(tmp_path: Path) -> None:
+    (tmp_path / f"runs/{FIRST}/replies").mkdir(parents=True)
+    (tmp_path / "runs/spend.json").write_text("{}")
+    (tmp_path / "runs/.hidden").mkdir()
+    assert RunLog(tmp_path).runs() == Success(())
 
 
 # -- records of a run at work: what cannot be looked at is never taken for missing (P6) --------------------------------
@@ -182,20 +165,18 @@ def test_p28_nothing_of_a_dropped_reply_stays_on_disk(tmp_path: Path, spent: boo
 
 
 NOW_MS = 1_800_000_000_000
-SECTION_PRUNED = SectionChange("/home/dana/AGENTS.md", None, "<!-- agent-memory:start -->")
 
 
 def leave(root: Path, days: int) -> str:
     """A run of so many days ago, with all that a run leaves."""
     at_ms = NOW_MS - days * DAY_MS
     run_id = f"{iso_of(at_ms).replace(':', '-')}_abc{days:03}"
-    directory = root / "runs" / run_id
-    (directory / "replies").mkdir(parents=True)
-    (directory / "replies" / "x.spent.json").write_text("{}")
     for number in (1, 2):
-        (directory / f"footprint-{number}.json").write_text(FOOTPRINT.render(Footprint((NOTE,))))
+        leave_part(root, run_id, number)
+    (root / f"runs/{run_id}/replies").mkdir()
+    (root / f"runs/{run_id}/replies/x.spent.json").write_text("{}")
     log = RunLog(root)
-    log.put_sections(run_id, [SECTION_PRUNED]).unwrap()
+    log.put_sections(run_id, [SECTION]).unwrap()
     log.put_report(LoggedRun(run_id, "defrag", at_ms, at_ms, "completed", "1 merged")).unwrap()
     return run_id
 

@@ -52,12 +52,6 @@ AFTER = {
 BEFORE = {"topics/a.md": b"A", "topics/b.md": b"B", "topics/c.md": b"C"}
 
 
-def test_what_moves_keeps_its_time(tmp_path: Path) -> None:
-    root = tmp_path / "new/root"
-    Transactions(str(root)).commit([FileChange("archive/x.md", None, FileState(b"x", OLD_NS))])
-    assert (root / "archive/x.md").stat().st_mtime_ns == OLD_NS
-
-
 def test_a_kill_at_any_point_leaves_all_or_nothing_p2(tmp_path: Path) -> None:
     outcomes = []
     for k, dying in each_kill():
