@@ -24,7 +24,12 @@ from stand_ins.temporary import temporary_locks
 # -- what git could not record is recorded later, as what it was -------------------------------------------------------
 
 
-PATH = os.environ["PATH"]
+ENVIRON = {"PATH": os.environ["PATH"], "USER": "ana"}
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> GitProcess:
+    return GitProcess(tmp_path, ENVIRON)
 
 
 @pytest.fixture
@@ -37,13 +42,13 @@ def unrecorded(tmp_path: Path) -> Path:
     return root
 
 
-def recorder(root: Path, path: str = PATH) -> GitRecorder:
-    return GitRecorder(root, StorageConfig(), {"PATH": path, "USER": "ana"}, temporary_locks())
+def recorder(root: Path) -> GitRecorder:
+    return GitRecorder(root, StorageConfig(), ENVIRON, temporary_locks())
 
 
 def broken(root: Path) -> GitRecorder:
     """With no git on its PATH."""
-    return recorder(root, str(root))
+    return GitRecorder(root, StorageConfig(), {"PATH": str(root)}, temporary_locks())
 
 
 def commits(root: Path) -> list[tuple[str, ...]]:
@@ -109,16 +114,10 @@ def test_only_paths_of_the_store_are_owed(unrecorded: Path) -> None:
 NOTE = "topics/ports -- topic__x id__a1b2c3.md"
 
 
-@pytest.fixture
-def git(tmp_path: Path) -> GitProcess:
-    return GitProcess(tmp_path, {"PATH": os.environ["PATH"]})
-
-
 def written(root: Path, path: str, text: str, subject: str) -> None:
     (root / path).parent.mkdir(exist_ok=True)
     (root / path).write_text(text)
-    recorder = GitRecorder(root, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(root)}, temporary_locks())
-    assert recorder.record([path], subject) == Success(None)
+    assert recorder(root).record([path], subject) == Success(None)
 
 
 def subjects(git: GitProcess, path: str, most: int = 9) -> list[str]:
@@ -130,10 +129,7 @@ def test_through_the_renames_of_the_file(tmp_path: Path, git: GitProcess) -> Non
     written(tmp_path, NOTE, text, "written")
     renamed = "topics/ports of all services -- topic__x id__a1b2c3.md"
     (tmp_path / NOTE).rename(tmp_path / renamed)
-    recorder = GitRecorder(
-        tmp_path, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, temporary_locks()
-    )
-    assert recorder.record([NOTE, renamed], "renamed") == Success(None)
+    assert recorder(tmp_path).record([NOTE, renamed], "renamed") == Success(None)
     assert subjects(git, renamed) == ["renamed", "written"]
 
 
@@ -141,11 +137,8 @@ def test_a_note_that_began_as_a_copy_of_another_has_its_own_commits_only(tmp_pat
     text = "".join(f"Line {number} of what both notes say.\n" for number in range(20))
     written(tmp_path, "topics/other -- id__b2c3d4.md", text, "another note")
     (tmp_path / "topics/other -- id__b2c3d4.md").unlink()
-    recorder = GitRecorder(
-        tmp_path, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, temporary_locks()
-    )
     (tmp_path / NOTE).write_text(text + "One more.\n")
-    assert recorder.record([NOTE, "topics/other -- id__b2c3d4.md"], "split") == Success(None)
+    assert recorder(tmp_path).record([NOTE, "topics/other -- id__b2c3d4.md"], "split") == Success(None)
     assert subjects(git, NOTE) == ["split"]
 
 
@@ -168,9 +161,6 @@ def test_what_another_program_committed_is_shown_on_one_clean_line_p20(tmp_path:
 
 
 # -- packing -----------------------------------------------------------------------------------------------------------
-
-
-ENVIRON = {"PATH": os.environ["PATH"]}
 
 
 def _loose(root: Path) -> int:
@@ -236,8 +226,7 @@ def test_directories_that_cannot_be_listed_are_not_free_of_locks_p6(repository: 
 # -- what a ref leads to -----------------------------------------------------------------------------------------------
 
 
-def test_a_repository_that_cannot_be_read_is_not_one_without_commits_p6(tmp_path: Path) -> None:
-    git = GitProcess(tmp_path, {"PATH": os.environ["PATH"]})
+def test_a_repository_that_cannot_be_read_is_not_one_without_commits_p6(tmp_path: Path, git: GitProcess) -> None:
     git.init()
     assert Commits(git).named("HEAD") is None
     assert git.run("commit", "--quiet", "--allow-empty", "-m", "first").ok
@@ -251,17 +240,17 @@ def test_a_repository_that_cannot_be_read_is_not_one_without_commits_p6(tmp_path
 # -- what git is told of the remote ------------------------------------------------------------------------------------
 
 
-def begun(root: Path) -> GitProcess:
-    git = GitProcess(root, {"PATH": os.environ["PATH"]})
+@pytest.fixture
+def attributes(git: GitProcess) -> Path:
+    """A person's own."""
     git.init()
-    return git
+    path = git.directory / "info/attributes"
+    path.parent.mkdir()
+    path.write_text("*.png binary")
+    return path
 
 
-def test_what_a_person_wrote_into_the_attributes_stays(tmp_path: Path) -> None:
-    git = begun(tmp_path)
-    attributes = tmp_path / ".git/info/attributes"
-    attributes.parent.mkdir()
-    attributes.write_text("*.png binary")
+def test_what_a_person_wrote_into_the_attributes_stays(git: GitProcess, attributes: Path) -> None:
     for _ in range(2):
         keep_remote(git, "/srv/memories.git", "main", "/usr/bin/memory")
         lines = attributes.read_text().splitlines()
@@ -269,11 +258,7 @@ def test_what_a_person_wrote_into_the_attributes_stays(tmp_path: Path) -> None:
         assert len(set(lines)) == len(lines)
 
 
-def test_attributes_that_cannot_be_read_are_not_written_over_p6(tmp_path: Path) -> None:
-    git = begun(tmp_path)
-    attributes = tmp_path / ".git/info/attributes"
-    attributes.parent.mkdir()
-    attributes.write_text("*.png binary")
+def test_attributes_that_cannot_be_read_are_not_written_over_p6(git: GitProcess, attributes: Path) -> None:
     for name in ("stat", "open"):
         with failing_on("info/attributes", name):
             kept = as_result(keep_remote)(git, "/srv/memories.git", "main", "/usr/bin/memory")

@@ -211,15 +211,6 @@ def test_a_bug_ends_the_run_with_every_note_as_it_was(world: DefragWorld) -> Non
     assert set(world.live()) == set(ids)
 
 
-def test_what_is_refused_is_counted_once(world: DefragWorld) -> None:
-    one, _ = world.note("Locks", LOCKS), world.note("Ports", "The staging server listens on port 8443.")
-    malformed, sound = {"action": "merge", "ids": [one]}, {"action": "archive", "id": one, "reason": "it is over"}
-    world.agent.answers = [reply(malformed, sound)]
-    run = world.run()
-    assert run.sentence(brief=True) == "1 archived; 1 action refused"
-    assert [each.subject for each in run.plan.dropped] == [f"merge of {one}"]
-
-
 def test_what_is_refused_is_shown_once_more_with_its_reason_and_may_be_put_right(world: DefragWorld) -> None:
     one, other = world.note("Locks", LOCKS), world.note("Locks again", LOCKS)
     port = world.note("Ports", "The staging server listens on port 8443.")

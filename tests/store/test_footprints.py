@@ -224,10 +224,6 @@ class TestActs:
         assert acts(gone)[0][0] == "remove"
         assert acts(FileChange(VERSION, OLD, None)) == []
 
-    def test_a_secret_notes_title_is_not_told(self) -> None:
-        secret = state("The key.", evolve(META, sensitivity=Sensitivity.SECRET))
-        assert acts(FileChange(PATH, OLD, secret)) == [("replace", ("id__a1b2c3",), (), "a secret note")]
-
 
 class TestDiff:
     def test_a_retired_note_says_where_it_is(self) -> None:
