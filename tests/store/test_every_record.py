@@ -197,22 +197,22 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-class TestSessionMarksFiles:
-    def test_each_session_has_a_mark_of_its_own_in_the_one_directory_whatever_its_id_p21(self, root: Path) -> None:
-        marks = SessionMarks(root)
-        near = [evolve(MARK, session_id=id) for id in ("ses_a", "ses_A", "ses/a", "ses-a", *HOSTILE)]
-        for mark in near:
-            marks.put(mark).unwrap()
-        assert [marks.get(mark.harness, mark.session_id) for mark in near] == [Success(mark) for mark in near]
-        found = [each.unwrap() for each in marks.all()]
-        assert sorted(found, key=lambda each: each.session_id) == sorted(near, key=lambda each: each.session_id)
-        assert {path.parent for path in root.parent.rglob("*") if path.is_file()} == {root / "state/sessions"}
+def test_each_session_has_a_mark_of_its_own_in_the_one_directory_whatever_its_id_p21(root: Path) -> None:
+    marks = SessionMarks(root)
+    near = [evolve(MARK, session_id=id) for id in ("ses_a", "ses_A", "ses/a", "ses-a", *HOSTILE)]
+    for mark in near:
+        marks.put(mark).unwrap()
+    assert [marks.get(mark.harness, mark.session_id) for mark in near] == [Success(mark) for mark in near]
+    found = [each.unwrap() for each in marks.all()]
+    assert sorted(found, key=lambda each: each.session_id) == sorted(near, key=lambda each: each.session_id)
+    assert {path.parent for path in root.parent.rglob("*") if path.is_file()} == {root / "state/sessions"}
 
-    def test_another_sessions_mark_under_this_name_is_damage(self, root: Path) -> None:
-        marks = SessionMarks(root)
-        marks.put(MARK).unwrap()
-        (root / "state/sessions/claude-code_7c9e6679-7425.json").rename(root / "state/sessions/claude-code_other.json")
-        assert isinstance(marks.get(MARK.harness, "other").failure(), StateCorrupt)
+
+def test_another_sessions_mark_under_this_name_is_damage(root: Path) -> None:
+    marks = SessionMarks(root)
+    marks.put(MARK).unwrap()
+    (root / "state/sessions/claude-code_7c9e6679-7425.json").rename(root / "state/sessions/claude-code_other.json")
+    assert isinstance(marks.get(MARK.harness, "other").failure(), StateCorrupt)
 
 
 def test_a_damaged_mark_among_all_is_an_error_and_hides_no_other_p6(tmp_path: Path) -> None:
@@ -233,35 +233,32 @@ PHASE = StateValue("current_phase", '{"phase": "scraping", "step": 3}', 1_771_00
 HOSTILE_VALUE = ["../../etc/passwd", "/etc/passwd", "a\x00b", "..", ".", "con/../x", "x" * 5000, "-rf *", "é"]
 
 
-class TestStateKeysFiles:
-    @pytest.fixture
-    def keys(self, root: Path) -> StateKeysFiles:
-        return StateKeysFiles(root)
+def test_each_key_has_a_file_of_its_own_in_the_one_directory_whatever_it_is_called_p21(
+    root: Path,
+) -> None:
+    keys = StateKeysFiles(root)
+    near = (
+        "run/1", "run-1", "Run-1", "run:1", "run_1", "tiers", "project_tags", "sessions/claude-code_1",
+        "forgotten/x",
+    )  # fmt: skip
+    values = [evolve(PHASE, key=key, json=str(number)) for number, key in enumerate(near)]
+    for value in values:
+        keys.put(value).unwrap()
+    assert [keys.get(value.key) for value in values] == [Success(value) for value in values]
+    found = [each.unwrap() for each in keys.all()]
+    assert sorted(found, key=lambda each: each.key) == sorted(values, key=lambda each: each.key)
+    for key in HOSTILE_VALUE:
+        keys.put(evolve(PHASE, key=key)).unwrap()
+    assert {path.parent for path in root.parent.rglob("*") if path.is_file()} == {root / "state/keys"}
 
-    def test_each_key_has_a_file_of_its_own_in_the_one_directory_whatever_it_is_called_p21(
-        self, keys: StateKeysFiles, root: Path
-    ) -> None:
-        near = (
-            "run/1", "run-1", "Run-1", "run:1", "run_1", "tiers", "project_tags", "sessions/claude-code_1",
-            "forgotten/x",
-        )  # fmt: skip
-        values = [evolve(PHASE, key=key, json=str(number)) for number, key in enumerate(near)]
-        for value in values:
-            keys.put(value).unwrap()
-        assert [keys.get(value.key) for value in values] == [Success(value) for value in values]
-        found = [each.unwrap() for each in keys.all()]
-        assert sorted(found, key=lambda each: each.key) == sorted(values, key=lambda each: each.key)
-        for key in HOSTILE_VALUE:
-            keys.put(evolve(PHASE, key=key)).unwrap()
-        assert {path.parent for path in root.parent.rglob("*") if path.is_file()} == {root / "state/keys"}
 
-    def test_what_is_damaged_is_an_error_and_hides_no_other_p6(self, root: Path) -> None:
-        keys = StateKeysFiles(root)
-        keys.put(evolve(PHASE, key="whole")).unwrap()
-        for content in ("NaN", '{"a": 1, "a": 2}'):
-            (root / "state/keys/current_phase.json").write_text(content)
-            assert isinstance(keys.get(PHASE.key).failure(), StateCorrupt)
-            assert [type(each) for each in keys.all()] == [Failure, Success]
+def test_what_is_damaged_is_an_error_and_hides_no_other_p6(root: Path) -> None:
+    keys = StateKeysFiles(root)
+    keys.put(evolve(PHASE, key="whole")).unwrap()
+    for content in ("NaN", '{"a": 1, "a": 2}'):
+        (root / "state/keys/current_phase.json").write_text(content)
+        assert isinstance(keys.get(PHASE.key).failure(), StateCorrupt)
+        assert [type(each) for each in keys.all()] == [Failure, Success]
 
 
 # -- spend: calls and characters of a day (P10) ------------------------------------------------------------------------
@@ -275,25 +272,26 @@ def ledger(tmp_path: Path) -> SpendLedgerFiles:
     return SpendLedgerFiles(tmp_path, locks(tmp_path))
 
 
-class TestSpend:
-    def test_the_next_utc_day_starts_afresh(self, ledger: SpendLedgerFiles) -> None:
-        midnight_ms = NOON_MS + DAY_MS // 2
-        assert ledger.reserve(midnight_ms - 1, 1, 1) == Success(None)
-        assert ledger.reserve(midnight_ms - 1, 1, 1) == Failure(SpendExhausted(1, 1))
-        assert ledger.reserve(midnight_ms, 1, 1) == Success(None)
-        assert list(ledger.days().unwrap()) == ["2026-02-13", "2026-02-14"]
+def test_the_next_utc_day_starts_afresh(ledger: SpendLedgerFiles) -> None:
+    midnight_ms = NOON_MS + DAY_MS // 2
+    assert ledger.reserve(midnight_ms - 1, 1, 1) == Success(None)
+    assert ledger.reserve(midnight_ms - 1, 1, 1) == Failure(SpendExhausted(1, 1))
+    assert ledger.reserve(midnight_ms, 1, 1) == Success(None)
+    assert list(ledger.days().unwrap()) == ["2026-02-13", "2026-02-14"]
 
-    def test_ninety_days_are_kept(self, ledger: SpendLedgerFiles) -> None:
-        for day in range(100):
-            ledger.reserve(NOON_MS + day * DAY_MS, 1, 1)
-        days = list(ledger.days().unwrap())
-        assert len(days) == 91
-        assert days[-1] == "2026-05-23"
 
-    def test_a_clock_set_back_forgets_nothing_p24(self, ledger: SpendLedgerFiles) -> None:
-        ledger.reserve(NOON_MS + 5 * DAY_MS, 1, 1)
-        ledger.reserve(NOON_MS, 1, 1)
-        assert ledger.reserve(NOON_MS + 5 * DAY_MS, 1, 1) == Failure(SpendExhausted(1, 1))
+def test_ninety_days_are_kept(ledger: SpendLedgerFiles) -> None:
+    for day in range(100):
+        ledger.reserve(NOON_MS + day * DAY_MS, 1, 1)
+    days = list(ledger.days().unwrap())
+    assert len(days) == 91
+    assert days[-1] == "2026-05-23"
+
+
+def test_a_clock_set_back_forgets_nothing_p24(ledger: SpendLedgerFiles) -> None:
+    ledger.reserve(NOON_MS + 5 * DAY_MS, 1, 1)
+    ledger.reserve(NOON_MS, 1, 1)
+    assert ledger.reserve(NOON_MS + 5 * DAY_MS, 1, 1) == Failure(SpendExhausted(1, 1))
 
 
 # -- tombstones (P28) --------------------------------------------------------------------------------------------------

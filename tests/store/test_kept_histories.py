@@ -37,79 +37,73 @@ def numbers_of(found: History | None) -> list[int]:
     return [] if found is None else [each.number for each in found.turns]
 
 
-class TestKeptHistories:
-    """Missing, twice, in parts, forgotten, over the cap."""
+def keep_at(kept: KeptHistories, part: History, number: int) -> None:
+    directory = kept.root / "histories"
+    before = set(directory.glob("*"))
+    kept.keep(part).unwrap()
+    for path in set(directory.glob("*")) - before:
+        os.utime(path, (number, number))
 
-    @pytest.fixture(autouse=True)
-    def _place(self, tmp_path: Path) -> None:
-        self.place = tmp_path
-        self.stores = 0
 
-    def opened(self, cap_bytes: int = PLENTY) -> KeptHistories:
-        self.stores += 1
-        return KeptHistories(self.place / str(self.stores), cap_bytes)
+def test_the_same_part_twice_is_kept_once_p3(tmp_path: Path) -> None:
+    kept = KeptHistories(tmp_path, PLENTY)
+    for _ in range(2):
+        kept.keep(history("s1", 1, 2)).unwrap()
+        kept.keep(evolve(history("s1", 3), after_record="record-2")).unwrap()
+    assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1, 2, 3]
 
-    def keep_at(self, kept: KeptHistories, part: History, number: int) -> None:
-        directory = self.place / str(self.stores) / "histories"
-        before = set(directory.glob("*"))
-        kept.keep(part).unwrap()
-        for path in set(directory.glob("*")) - before:
-            os.utime(path, (number, number))
 
-    def test_the_same_part_twice_is_kept_once_p3(self) -> None:
-        kept = self.opened()
-        for _ in range(2):
-            kept.keep(history("s1", 1, 2)).unwrap()
-            kept.keep(evolve(history("s1", 3), after_record="record-2")).unwrap()
-        assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1, 2, 3]
+def test_tools_that_answered_before_the_mark_are_remembered_p19(tmp_path: Path) -> None:
+    kept = KeptHistories(tmp_path, PLENTY)
+    kept.keep(evolve(history("s1", 1), turns=(turn(1), turn(2, role=Role.TOOL), turn(3)))).unwrap()
+    for last, answered in ((1, False), (2, True)):
+        found = kept.fetch(Harness.CLAUDE_CODE, "s1", mark(last)).unwrap()
+        assert found is not None
+        assert found.tools_answered_before is answered
 
-    def test_tools_that_answered_before_the_mark_are_remembered_p19(self) -> None:
-        kept = self.opened()
-        kept.keep(evolve(history("s1", 1), turns=(turn(1), turn(2, role=Role.TOOL), turn(3)))).unwrap()
-        for last, answered in ((1, False), (2, True)):
-            found = kept.fetch(Harness.CLAUDE_CODE, "s1", mark(last)).unwrap()
-            assert found is not None
-            assert found.tools_answered_before is answered
 
-    def test_a_session_whose_beginning_is_not_kept_is_not_taken_for_a_whole_one(self) -> None:
-        kept = self.opened()
-        kept.keep(evolve(history("s1", 5, 6), after_record="record-4")).unwrap()
-        assert kept.fetch(Harness.CLAUDE_CODE, "s1", None) == Success(None)
-        assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", mark(5)).unwrap()) == [6]
+def test_a_session_whose_beginning_is_not_kept_is_not_taken_for_a_whole_one(tmp_path: Path) -> None:
+    kept = KeptHistories(tmp_path, PLENTY)
+    kept.keep(evolve(history("s1", 5, 6), after_record="record-4")).unwrap()
+    assert kept.fetch(Harness.CLAUDE_CODE, "s1", None) == Success(None)
+    assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", mark(5)).unwrap()) == [6]
 
-    def test_sessions_with_similar_ids_have_their_own_histories_p21(self) -> None:
-        for other in ("s1.00000001", "S1", "s1-", "../s1", "s", "s10", "s1/x", "é"):
-            kept = self.opened()
-            kept.keep(history("s1", 1)).unwrap()
-            kept.keep(history(other, 2)).unwrap()
-            kept.keep(history("s1", 3, harness=Harness.CODEX)).unwrap()
-            assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1]
-            assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, other, None).unwrap()) == [2]
-            kept.forget(Harness.CLAUDE_CODE, other).unwrap()
-            assert kept.fetch(Harness.CLAUDE_CODE, other, None) == Success(None)
-            assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1]
 
-    def test_over_the_cap_the_sessions_kept_longest_ago_go_whole(self) -> None:
-        kept = self.opened()
-        for number, name in enumerate(("a", "b", "c"), 1):
-            self.keep_at(kept, history(name, 1, 2, 3), number)
-        sizes = [each.size_bytes for each in kept.sessions().unwrap()]
-        assert len(sizes) == 3
+def test_sessions_with_similar_ids_have_their_own_histories_p21(tmp_path: Path) -> None:
+    for number, other in enumerate(("s1.00000001", "S1", "s1-", "../s1", "s", "s10", "s1/x", "é")):
+        kept = KeptHistories(tmp_path / str(number), PLENTY)
+        kept.keep(history("s1", 1)).unwrap()
+        kept.keep(history(other, 2)).unwrap()
+        kept.keep(history("s1", 3, harness=Harness.CODEX)).unwrap()
+        assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1]
+        assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, other, None).unwrap()) == [2]
+        kept.forget(Harness.CLAUDE_CODE, other).unwrap()
+        assert kept.fetch(Harness.CLAUDE_CODE, other, None) == Success(None)
+        assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1]
 
-        kept = self.opened(cap_bytes=sum(sizes))
-        for number, name in enumerate(("a", "b", "c"), 1):
-            self.keep_at(kept, history(name, 1, 2, 3), number)
-        self.keep_at(kept, evolve(history("a", 4), after_record="record-3"), 4)
-        self.keep_at(kept, history("d", 1, 2, 3), 5)
-        left = {name for name in "abcd" if kept.fetch(Harness.CLAUDE_CODE, name, None).unwrap() is not None}
-        assert left == {"a", "d"}
-        assert sum(each.size_bytes for each in kept.sessions().unwrap()) <= sum(sizes)
 
-    def test_one_part_over_the_cap_is_not_kept_and_costs_the_others_nothing(self) -> None:
-        kept = self.opened(cap_bytes=600)
-        kept.keep(history("a", 1)).unwrap()
-        kept.keep(evolve(history("b", 1), turns=tuple(turn(n, os.urandom(99).hex()) for n in range(1, 99)))).unwrap()
-        assert [each.name for each in kept.sessions().unwrap()] == ["claude-code_a"]
+def test_over_the_cap_the_sessions_kept_longest_ago_go_whole(tmp_path: Path) -> None:
+    kept = KeptHistories(tmp_path, PLENTY)
+    for number, name in enumerate(("a", "b", "c"), 1):
+        keep_at(kept, history(name, 1, 2, 3), number)
+    sizes = [each.size_bytes for each in kept.sessions().unwrap()]
+    assert len(sizes) == 3
+
+    kept = KeptHistories(tmp_path / "capped", sum(sizes))
+    for number, name in enumerate(("a", "b", "c"), 1):
+        keep_at(kept, history(name, 1, 2, 3), number)
+    keep_at(kept, evolve(history("a", 4), after_record="record-3"), 4)
+    keep_at(kept, history("d", 1, 2, 3), 5)
+    left = {name for name in "abcd" if kept.fetch(Harness.CLAUDE_CODE, name, None).unwrap() is not None}
+    assert left == {"a", "d"}
+    assert sum(each.size_bytes for each in kept.sessions().unwrap()) <= sum(sizes)
+
+
+def test_one_part_over_the_cap_is_not_kept_and_costs_the_others_nothing(tmp_path: Path) -> None:
+    kept = KeptHistories(tmp_path, 600)
+    kept.keep(history("a", 1)).unwrap()
+    kept.keep(evolve(history("b", 1), turns=tuple(turn(n, os.urandom(99).hex()) for n in range(1, 99)))).unwrap()
+    assert [each.name for each in kept.sessions().unwrap()] == ["claude-code_a"]
 
 
 def files(root: Path) -> list[Path]:
