@@ -99,7 +99,7 @@ def own_cases() -> list[Case]:
 
 
 def published_cases() -> list[Case]:
-    return [Case(each.issuer, each.text, each.secret) for each in PUBLISHED]
+    return [Case(each.kind, each.text, each.secret) for each in PUBLISHED]
 
 
 def trufflehog_cases(directory: Path) -> list[Case]:

@@ -110,6 +110,12 @@ def test_outside_the_project_it_says_why_there_is_nothing(memory: Memory, lamp: 
     assert "Release" not in done.out
 
 
+def test_the_name_of_a_skill_is_a_text(memory: Memory, lamp: Path) -> None:
+    memory("remember", "1. Lint", "--title", "2026", "--tags", "skill", cwd=lamp)
+    assert memory("export", "skills", "--output", str(lamp / "skills"), cwd=lamp).code == 0
+    assert (lamp / "skills/2026/SKILL.md").read_text().startswith('---\nname: "2026"\n')
+
+
 @pytest.mark.parametrize("name", ["markdown", "okf", "jsonl"])
 def test_elsewhere_it_is_the_same_notes(memory: Memory, lamp: Path, name: str) -> None:
     pinned, old = (each["id"] for each in memory("list", "--json", cwd=lamp).document["entries"][:2])
