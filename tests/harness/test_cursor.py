@@ -46,6 +46,18 @@ def refused(root: Path, path: Path | None = None, session_id: str = SESSION) -> 
     return error
 
 
+@pytest.mark.parametrize("where", ["message", "text"])
+def test_the_numbered_lines_of_an_older_version_are_read(where: str) -> None:
+    said = {1: "<user_query>\nFix it.\n</user_query>", 2: "Fixed."}
+    talk = Transcript()
+    for number, text in said.items():
+        content = [{"type": "text", "text": text}]
+        talk.put({"type": number, **({"text": text} if where == "text" else {"message": {"content": content}})})
+    talk.put({"type": 3, "text": "Something else"})
+    history = talk.history()
+    assert [(turn.role, turn.text) for turn in history.turns] == [(Role.USER, "Fix it."), (Role.AGENT, "Fixed.")]
+
+
 def test_calls() -> None:
     talk = Transcript()
     talk.user("Fix it.")

@@ -132,6 +132,8 @@ _CALLS = ("tool_use", "tool_call", "tool-call")
 _RESULTS = ("tool_result", "tool-result")
 _SILENT_BLOCKS = ("thinking", "redacted_thinking", "reasoning")
 _REDACTED = "[REDACTED]"
+_NUMBERED = {1: "user", 2: "assistant"}
+"""The roles of lines that `@inosx/agent-memory` reads, and its users bring."""
 
 
 class CursorSession(Session):
@@ -151,7 +153,8 @@ class CursorSession(Session):
 
     def take(self, value: get.Json) -> None:
         self._line_number += 1
-        role, blocks = value.get("role"), get.blocks(get.mapping(value, "message"))
+        role, message = value.get("role") or _NUMBERED.get(get.number(value, "type") or 0), value.get("message")
+        blocks = get.blocks(message if is_object(message) else {"content": value.get("text")})
         if role in ("user", "assistant") and blocks is None:
             self.skip("bad-record")
         elif role in ("user", "assistant"):
