@@ -12,7 +12,7 @@ from returns.result import Result
 from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, StoreIo
 from agent_memory.harness import Surroundings
-from agent_memory.harness.transcripts import Sessions, TranscriptRoots
+from agent_memory.harness.transcripts import Sessions
 from agent_memory.note.note import Harness
 from agent_memory.results import as_result
 from agent_memory.session.history import History, SessionMark
@@ -94,7 +94,7 @@ class Talk:
 
     @classmethod
     def fetched(cls, path: Path, session_id: str, mark: SessionMark | None = None) -> Result[History, Error]:
-        return fetch_from(cls.source(TranscriptRoots((str(path.parent),))), cls.entry_at(path, session_id), mark)
+        return fetch_from(cls.source((str(path.parent),)), cls.entry_at(path, session_id), mark)
 
     def history(self, mark: SessionMark | None = None) -> History:
         history: History = self.fetched(self.write(), self.session_id, mark).unwrap()

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from agent_memory.harness.codex import CodexSessions
-from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.session.history import Role, ToolCall
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
 from codex_rollouts import STARTED_MS, THREAD, Rollout
@@ -220,7 +219,7 @@ class TestSubAgents:
         day = tmp_path / "2026" / "02" / "13"
         root.write(day)
         entry = Rollout.entry_at(sub_agent.write(day), ROOT)
-        history = fetch_from(CodexSessions(TranscriptRoots((str(tmp_path),))), entry).unwrap()
+        history = fetch_from(CodexSessions((str(tmp_path),)), entry).unwrap()
         assert told(history) == ["user: Which port?"]
         assert not history.automated
 

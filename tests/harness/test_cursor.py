@@ -12,7 +12,6 @@ import pytest
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
 from agent_memory.harness.cursor import UNSEEN_ANSWERS, typed_query
 from agent_memory.harness.cursor_store import CursorSessions
-from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, SessionMark
 from cursor_conversations import (
@@ -34,15 +33,13 @@ from harness_surroundings import fetch_from, mark_after, session_entry, told
 def fetched(
     root: Path, mark: SessionMark | None = None, path: Path | None = None, session_id: str = SESSION
 ) -> History:
-    source = CursorSessions(TranscriptRoots((str(root),)))
+    source = CursorSessions((str(root),))
     history: History = fetch_from(source, session_entry(Harness.CURSOR, session_id, path), mark).unwrap()
     return history
 
 
 def refused(root: Path, path: Path | None = None, session_id: str = SESSION) -> Error:
-    error: Error = fetch_from(
-        CursorSessions(TranscriptRoots((str(root),))), session_entry(Harness.CURSOR, session_id, path)
-    ).failure()
+    error: Error = fetch_from(CursorSessions((str(root),)), session_entry(Harness.CURSOR, session_id, path)).failure()
     return error
 
 

@@ -11,7 +11,6 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, HistoryUnavailable, TranscriptRefused
 from agent_memory.harness.databases import Database, TooLarge, read_database, text_of
-from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.results import as_result
 from databases import everything_in, make_database, owner_of
 
@@ -29,7 +28,7 @@ def said(path: Path, roots: Path | None = None) -> Result[list[str], Error]:
     def read(database: Database) -> list[str]:
         return [text_of(each) for (each,) in database.rows("SELECT said FROM talk ORDER BY id")]
 
-    return asked(TranscriptRoots((str(roots or path.parent),)), str(path), "s", read)
+    return asked((str(roots or path.parent),), str(path), "s", read)
 
 
 asked = as_result(read_database)
@@ -83,7 +82,7 @@ def test_a_huge_value_is_not_loaded_p25(place: Path) -> None:
     def read(database: Database) -> list[object]:
         return [database.value("SELECT said FROM talk WHERE id = ?", at) for at in (1, 2, 3)]
 
-    found = asked(TranscriptRoots((str(place),)), str(path), "s", read)
+    found = asked((str(place),), str(path), "s", read)
     assert found == Success([b"Hello.", TooLarge(), None])
 
 
@@ -101,7 +100,7 @@ def test_a_database_that_changes_while_it_is_read_is_read_again(place: Path) -> 
             connection.close()
         return found
 
-    assert asked(TranscriptRoots((str(place),)), str(path), "s", read) == Success("Changed.")
+    assert asked((str(place),), str(path), "s", read) == Success("Changed.")
     assert times == ["Hello.", "Changed."]
 
 
@@ -111,7 +110,7 @@ def test_a_database_that_never_rests_is_left_for_later(place: Path) -> None:
     def read(database: Database) -> None:
         path.write_bytes(path.read_bytes() + b"\0")
 
-    match asked(TranscriptRoots((str(place),)), str(path), "s", read):
+    match asked((str(place),), str(path), "s", read):
         case Failure(HistoryUnavailable("s", reason)):
             assert "changes all the time" in reason
         case other:

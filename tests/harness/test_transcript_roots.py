@@ -16,7 +16,7 @@ from agent_memory.harness.claude_code import ClaudeCodeSessions
 from agent_memory.harness.cursor_store import CursorSessions
 from agent_memory.harness.goose import GooseSessions
 from agent_memory.harness.opencode import OpencodeSessions
-from agent_memory.harness.transcripts import TranscriptRoots, is_session_id, transcript
+from agent_memory.harness.transcripts import Roots, is_session_id, transcript
 from harness_surroundings import surroundings
 
 
@@ -28,11 +28,11 @@ def projects(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def roots(projects: Path) -> TranscriptRoots:
-    return TranscriptRoots((str(projects),))
+def roots(projects: Path) -> Roots:
+    return (str(projects),)
 
 
-def opened(roots: TranscriptRoots, path: Path | str) -> bytes | Error:
+def opened(roots: Roots, path: Path | str) -> bytes | Error:
     try:
         with transcript(roots, str(path), "s") as file:
             return os.read(file.descriptor, file.size_bytes)
@@ -43,11 +43,11 @@ def opened(roots: TranscriptRoots, path: Path | str) -> bytes | Error:
 @pytest.mark.parametrize(
     "path", ["{root}/../s.jsonl", "{root}x/s.jsonl", "{root}", "s.jsonl", "", "{root}/a\0b", "{root}/\udcff\ud800"]
 )
-def test_a_path_that_leaves_the_root_or_is_no_path_is_refused_p21_p27(roots: TranscriptRoots, path: str) -> None:
-    assert isinstance(opened(roots, path.format(root=roots.roots[0])), TranscriptRefused)
+def test_a_path_that_leaves_the_root_or_is_no_path_is_refused_p21_p27(roots: Roots, path: str) -> None:
+    assert isinstance(opened(roots, path.format(root=roots[0])), TranscriptRefused)
 
 
-def test_a_symbolic_link_is_refused_even_to_a_file_inside_p27(roots: TranscriptRoots, projects: Path) -> None:
+def test_a_symbolic_link_is_refused_even_to_a_file_inside_p27(roots: Roots, projects: Path) -> None:
     (projects / "real.jsonl").write_bytes(b"{}\n")
     (projects / "link.jsonl").symlink_to(projects / "real.jsonl")
     error = opened(roots, projects / "link.jsonl")
@@ -55,7 +55,7 @@ def test_a_symbolic_link_is_refused_even_to_a_file_inside_p27(roots: TranscriptR
     assert "symbolic link" in error.reason
 
 
-def test_a_linked_directory_is_followed_inside_only_p27(roots: TranscriptRoots, projects: Path, tmp_path: Path) -> None:
+def test_a_linked_directory_is_followed_inside_only_p27(roots: Roots, projects: Path, tmp_path: Path) -> None:
     (projects / "-work-harbour" / "s.jsonl").write_bytes(b"inside")
     (projects / "moved").symlink_to(projects / "-work-harbour")
     (tmp_path / "elsewhere").mkdir()
@@ -68,10 +68,10 @@ def test_a_linked_directory_is_followed_inside_only_p27(roots: TranscriptRoots, 
 def test_a_root_may_be_a_symbolic_link(projects: Path, tmp_path: Path) -> None:
     (projects / "s.jsonl").write_bytes(b"{}")
     (tmp_path / "dotfiles").symlink_to(projects)
-    assert opened(TranscriptRoots((str(tmp_path / "dotfiles"),)), tmp_path / "dotfiles" / "s.jsonl") == b"{}"
+    assert opened((str(tmp_path / "dotfiles"),), tmp_path / "dotfiles" / "s.jsonl") == b"{}"
 
 
-def test_a_fifo_a_directory_and_a_socket_are_refused_without_waiting(roots: TranscriptRoots, projects: Path) -> None:
+def test_a_fifo_a_directory_and_a_socket_are_refused_without_waiting(roots: Roots, projects: Path) -> None:
     """P27"""
     os.mkfifo(projects / "fifo.jsonl")
     (projects / "directory.jsonl").mkdir()
@@ -90,7 +90,7 @@ def test_a_fifo_a_directory_and_a_socket_are_refused_without_waiting(roots: Tran
 
 
 def test_a_file_that_becomes_a_link_after_the_look_is_not_followed_p27(
-    roots: TranscriptRoots, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    roots: Roots, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "diary").write_bytes(b"private")
     target = projects / "s.jsonl"
@@ -147,11 +147,11 @@ def test_the_roots_are_those_of_the_environment_the_home_and_the_config(
     source: Any, environ: dict[str, str], roots: tuple[str, ...]
 ) -> None:
     further = ("~/transcripts", "/srv/t", "relative", "/srv/t", "")
-    found = source.at(surroundings(HOME, *further, **environ)).roots.roots
+    found = source.at(surroundings(HOME, *further, **environ)).roots
     assert found == (*roots, f"{HOME}/transcripts", "/srv/t")
 
 
 @pytest.mark.parametrize("id", ["", "..", "a/b", "../s", "a..b", "*", "-x", "a\0", "a b", "x" * 129, "ü"])
-def test_a_session_id_that_is_no_plain_name_finds_nothing_p21(roots: TranscriptRoots, id: str) -> None:
+def test_a_session_id_that_is_no_plain_name_finds_nothing_p21(roots: Roots, id: str) -> None:
     assert not is_session_id(id)
     assert ClaudeCodeSessions(roots).path_of(id) is None

@@ -99,7 +99,7 @@ def recorded_roots(given: Surroundings) -> tuple[str, ...]:
     own = [each for each in map(_sessions_of, _SESSIONS) if hasattr(each, "below")]
 
     def roots(given: Surroundings) -> tuple[str, ...]:
-        return given.roots(*(path for each in own for path in each.directories(given))).roots
+        return given.roots(*(path for each in own for path in each.directories(given)))
 
     usual = roots(evolve(given, environ={}))
     return tuple(path for path in roots(given) if path not in usual)
@@ -107,7 +107,7 @@ def recorded_roots(given: Surroundings) -> tuple[str, ...]:
 
 def watched_directories(finders: Mapping[Harness, SessionFinder]) -> tuple[str, ...]:
     """Tells where these look, whether it is there or not."""
-    found = (each for finder in finders.values() if isinstance(finder, SessionFiles) for each in finder.roots.roots)
+    found = (each for finder in finders.values() if isinstance(finder, SessionFiles) for each in finder.roots)
     return tuple(dict.fromkeys(found))
 
 

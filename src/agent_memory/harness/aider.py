@@ -313,7 +313,7 @@ class AiderChats(files.Sessions):
                 return None
             directory = os.path.dirname(directory)
 
-    def _roots_for(self, path: str | None) -> files.TranscriptRoots:
+    def _roots_for(self, path: str | None) -> files.Roots:
         named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []
         own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
         return self.given.roots(*named, *own)
@@ -329,7 +329,7 @@ def is_tracked(path: str) -> bool | None:
     return found and git_says(found[1], f"--work-tree={found[0]}", "ls-files", "--", real) != ""
 
 
-def _typed_lines(roots: files.TranscriptRoots, path: str, session_id: str) -> IdSet:
+def _typed_lines(roots: files.Roots, path: str, session_id: str) -> IdSet:
     """Returns the lines that were typed into aider; none where git tracks them, or there is no git: they may have come with
     the files around them then. A command that aider ran because the agent asked for it stands there too. Raises OSError
     where they cannot be read (P6)."""

@@ -160,7 +160,7 @@ class CursorSessions(CursorTranscripts):
     """Reads a conversation from the editor's store in one of the roots, and where that does not know it, or has lost some of
     it, from its transcript. What was begun from the transcript goes on from there: its records have other ids."""
 
-    def __init__(self, roots: files.TranscriptRoots) -> None:
+    def __init__(self, roots: files.Roots) -> None:
         super().__init__(roots)
         self._store = CursorStore(roots)
 

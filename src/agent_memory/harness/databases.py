@@ -121,7 +121,7 @@ def one_object(session: Session, data: bytes | TooLarge | None) -> Json | None:
 # -- reading it -------------------------------------------------------------------------------------------------------
 
 
-def read_database(roots: files.TranscriptRoots, path: str, session_id: str, read: Reads[Value]) -> Value:
+def read_database(roots: files.Roots, path: str, session_id: str, read: Reads[Value]) -> Value:
     """Returns what `read` makes of the database. HistoryUnavailable: missing, empty, locked or changing all the
     time. HistoryUnreadable: damaged, or without what `read` asks for. TranscriptRefused: see `transcript`."""
     with files.transcript(roots, path, session_id) as file:
@@ -229,7 +229,7 @@ class SessionDatabases(files.Sessions):
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         """Returns what the database that is named, or the others, say."""
         with files.looking_for(session_id):
-            known = [path for root in self.roots.roots for path in self.databases(root)]
+            known = [path for root in self.roots for path in self.databases(root)]
         failure: Error | None = None
         for path in dict.fromkeys([named, *known] if named else known):
             try:
@@ -244,7 +244,7 @@ class SessionDatabases(files.Sessions):
         raise failure or files.not_found(session_id, self.roots)
 
     def find(self, since_ms: int | None) -> files.Findings:
-        return merged(chain.from_iterable(map(self._found_in, self.roots.roots)), since_ms)
+        return merged(chain.from_iterable(map(self._found_in, self.roots)), since_ms)
 
     def _found_in(self, root: str) -> files.Findings:
         harness = self.session.harness

@@ -158,7 +158,7 @@ class OpencodeSessions(db.SessionDatabases):
     harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("opencode",)
     session, table = OpencodeSession, "session"
 
-    def __init__(self, roots: files.TranscriptRoots, database: str | None = None) -> None:
+    def __init__(self, roots: files.Roots, database: str | None = None) -> None:
         """`database` is what `$OPENCODE_DB` names, an absolute path."""
         super().__init__(roots)
         self._database = database

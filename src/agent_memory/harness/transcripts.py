@@ -35,29 +35,26 @@ _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", re.A
 # -- where transcripts may be -----------------------------------------------------------------------------------------
 
 
-@frozen
-class TranscriptRoots:
-    """The directories that transcripts may be in. Links are followed from a root on as long as they stay inside some
-    root; a transcript itself must be no link."""
+Roots = tuple[str, ...]
+"""The directories that transcripts may be in. Links are followed from a root on as long as they stay inside some root; a
+transcript itself must be no link."""
 
-    roots: tuple[str, ...]
 
-    def admit(self, path: str) -> str:
-        """Returns the path with its parents' links resolved, if it is inside a root; else raises TranscriptRefused."""
-        problem = "its path holds a NUL" if "\0" in path else "" if path.startswith("/") else "its path is not absolute"
-        try:
-            os.fsencode(path)
-        except UnicodeEncodeError:
-            problem = "its path is not text"
-        if problem:
-            raise TranscriptRefused(path, problem)
-        parent, name = os.path.split(os.path.normpath(path))
-        real = os.path.join(os.path.realpath(parent), name)
-        if any(real.startswith(os.path.realpath(root).rstrip("/") + "/") for root in self.roots):
-            return real
-        known = ", ".join(self.roots) or "none is known"
-        outside = f"it is outside the transcript directories ({known})"
-        raise TranscriptRefused(path, f"{outside}; add its directory to capture.transcriptRoots if it is yours")
+def _admitted(path: str, roots: Roots) -> str:
+    """Returns the path with its parents' links resolved, if it is inside a root; else raises TranscriptRefused."""
+    problem = "its path holds a NUL" if "\0" in path else "" if path.startswith("/") else "its path is not absolute"
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        problem = "its path is not text"
+    if problem:
+        raise TranscriptRefused(path, problem)
+    parent, name = os.path.split(os.path.normpath(path))
+    real = os.path.join(os.path.realpath(parent), name)
+    if any(real.startswith(os.path.realpath(root).rstrip("/") + "/") for root in roots):
+        return real
+    outside = f"it is outside the transcript directories ({', '.join(roots) or 'none is known'})"
+    raise TranscriptRefused(path, f"{outside}; add its directory to capture.transcriptRoots if it is yours")
 
 
 @frozen
@@ -76,12 +73,12 @@ class Surroundings:
         """Returns what a variable names; nothing to an agent, which may have set it for this one call (P27)."""
         return "" if self.for_agent else self.environ.get(variable, "")
 
-    def roots(self, *directories: str) -> TranscriptRoots:
+    def roots(self, *directories: str) -> Roots:
         """Returns a harness's own directories in their order, and the further ones. `~` is the home. What is not
         absolute then is no root."""
         paths = filter(None, (*directories, *self.transcript_roots))
         roots = [os.path.normpath(re.sub(r"^~(?=/|$)", lambda _: self.home, path)) for path in paths]
-        return TranscriptRoots(tuple(dict.fromkeys(root for root in roots if root.startswith("/"))))
+        return tuple(dict.fromkeys(root for root in roots if root.startswith("/")))
 
     def homes(self, variable: str, usual: str) -> list[str]:
         """Returns the directory that a variable names, if it does, and the usual one."""
@@ -122,10 +119,10 @@ class OpenTranscript:
 
 
 @contextmanager
-def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[OpenTranscript, None, None]:
+def transcript(roots: Roots, path: str, session_id: str) -> Generator[OpenTranscript, None, None]:
     """Yields the open transcript. Raises TranscriptRefused: outside the roots, a symbolic link, no regular file.
     HistoryUnavailable: missing, not to be opened now, or an OSError in the context."""
-    real = roots.admit(path)
+    real = _admitted(path, roots)
     with ExitStack() as stack:
         try:
             # Looked at before it is opened: opening a device can have effects of its own.
@@ -147,7 +144,7 @@ def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[
 
 
 @contextmanager
-def file_beside(roots: TranscriptRoots, path: str, session_id: str) -> Generator[OpenTranscript | None, None, None]:
+def file_beside(roots: Roots, path: str, session_id: str) -> Generator[OpenTranscript | None, None, None]:
     """Returns what tells more of a session than its transcript; None where there is no such file, or none that may be
     read. HistoryUnavailable where it cannot be opened now: without it the session would be taken for another (P6)."""
     with ExitStack() as stack:
@@ -164,7 +161,7 @@ def file_beside(roots: TranscriptRoots, path: str, session_id: str) -> Generator
 
 def text_beside(directory: str, name: str, session_id: str) -> str:
     """Returns the text of such a file of a few lines, empty where there is none."""
-    with file_beside(TranscriptRoots((directory,)), f"{directory}/{name}", session_id) as file:
+    with file_beside((directory,), f"{directory}/{name}", session_id) as file:
         return os.read(file.descriptor, 4 * 1024 * 1024).decode("utf-8", "replace") if file else ""
 
 
@@ -188,7 +185,7 @@ class Sessions(ABC):
     harness_home: ClassVar[tuple[str, str]]  # the variable that may name the harness's own directory, and the usual one
     below: ClassVar[tuple[str, ...]]  # where in it sessions are
 
-    def __init__(self, roots: TranscriptRoots) -> None:
+    def __init__(self, roots: Roots) -> None:
         self.roots = roots
 
     @classmethod
@@ -233,7 +230,7 @@ class SessionFiles(Sessions):
         each counts; linked files and directories are passed over."""
         harness = self.session.harness
         listed: set[tuple[int, int]] = set()  # a root may be another's by a link
-        for root in self.roots.roots:
+        for root in self.roots:
             for each in files_below(root, self.max_depth):
                 try:
                     path, status = seen(each)
@@ -257,7 +254,7 @@ class SessionFiles(Sessions):
     def path_of(self, session_id: str) -> str | None:
         """Returns the newest transcript of a session, if any. Raises OSError: what cannot be seen may be newer (P6)."""
         found: dict[str, float] = {}
-        for root in self.roots.roots if is_session_id(session_id) else ():
+        for root in self.roots if is_session_id(session_id) else ():
             for path, status in map(seen, files_below(root, self.max_depth)):
                 # Every harness has at least the beginning of the id in the path: few files have to be opened.
                 may_be_it = session_id[:8] in path and stat.S_ISREG(status.st_mode)
@@ -292,9 +289,9 @@ def seen(found: tuple[str, os.stat_result] | OSError) -> tuple[str, os.stat_resu
     return found
 
 
-def not_found(session_id: str, roots: TranscriptRoots) -> HistoryUnavailable:
+def not_found(session_id: str, roots: Roots) -> HistoryUnavailable:
     """Tells why a session cannot be read of which there is nothing in these roots."""
-    where = ", ".join(roots.roots) or "any known directory"
+    where = ", ".join(roots) or "any known directory"
     return HistoryUnavailable(session_id, f"there is no transcript of it in {where}", is_missing=True)
 
 

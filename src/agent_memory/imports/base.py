@@ -21,7 +21,7 @@ from agent_memory.errors import Error, HistoryError, PathRefused, UsageInvalid
 from agent_memory.files.lines import objects_in
 from agent_memory.files.paths import names_in, read_image, store_io
 from agent_memory.harness.databases import Database, read_database, text_of
-from agent_memory.harness.transcripts import TranscriptRoots, files_below, head_of
+from agent_memory.harness.transcripts import files_below, head_of
 from agent_memory.note.frontmatter import NotReadable, Plain, split_note
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Meta, Origin, Sensitivity
 from agent_memory.note.yaml_block import block_values
@@ -272,7 +272,7 @@ def read_tables(path: str, column: str, missing: str, *names: str) -> tuple[list
 
     need(os.path.lexists(path), path, "there is no such file")
     try:
-        return read_database(TranscriptRoots((os.path.dirname(path),)), path, os.path.basename(path), read)
+        return read_database((os.path.dirname(path),), path, os.path.basename(path), read)
     except HistoryError as error:
         reason = str(error.facts.get("reason", ""))
         raise UsageInvalid(reason if reason.startswith(path) else f"{path} cannot be read: {reason}") from None
