@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 from _thread import start_new_thread
@@ -14,7 +13,7 @@ from returns.result import Success
 from agent_memory.app import Memory
 from agent_memory.capture.hook import run_hook
 from agent_memory.capture.inbox_files import put_snapshot
-from agent_memory.cli.console import Console, Options, tags_of, text_of
+from agent_memory.cli.console import Arguments, Console, Options, tags_of, text_of
 from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import fields_of, iso_or_none
 from agent_memory.errors import (
@@ -71,7 +70,7 @@ def configure_capture(options: Options) -> None:
     options.runs(_capture, epilog)
 
 
-def _capture(arguments: argparse.Namespace, console: Console) -> None:
+def _capture(arguments: Arguments, console: Console) -> None:
     if arguments.hook:
         run_hook(["--harness", arguments.harness or "", "--hook"])
     memory = open_here(console)
@@ -86,7 +85,7 @@ def _capture(arguments: argparse.Namespace, console: Console) -> None:
     console.answer({"captured": name}, said)
 
 
-def _captured(memory: Memory, arguments: argparse.Namespace, console: Console) -> str:
+def _captured(memory: Memory, arguments: Arguments, console: Console) -> str:
     note = [name for name in ("title", "body", "tags", "kind") if getattr(arguments, name) is not None]
     session = [name for name in ("harness", "session", "transcript") if getattr(arguments, name) is not None]
     if arguments.file is not None:
@@ -225,7 +224,7 @@ def configure_backfill(options: Options) -> None:
     options.runs(_backfill, epilog, "memory backfill claude-code --since 30d --dry-run")
 
 
-def _backfill(arguments: argparse.Namespace, console: Console) -> None:
+def _backfill(arguments: Arguments, console: Console) -> None:
     from agent_memory.pipelines.backfill import plan_backfill, put_backfill  # capturing does without
 
     memory, path = open_here(console), None
@@ -312,7 +311,7 @@ def configure_watch(options: Options) -> None:
     options.runs(_watch, epilog, "memory watch codex --wait-for-transcripts")
 
 
-def _watch(arguments: argparse.Namespace, console: Console) -> None:
+def _watch(arguments: Arguments, console: Console) -> None:
     rest = Rest(round(arguments.debounce * 1000), round(arguments.idle_timeout * 1000) or None)
     memory = open_here(console)
     stop = Event()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Iterator
 from itertools import groupby
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_memory.care.checks import DoctorReport, Severity
 from agent_memory.care.statistics import LARGEST_DAYS, Statistics
-from agent_memory.cli.console import BOLD, RED, Console, Options, broken_lines, styled, terminal_columns
+from agent_memory.cli.console import BOLD, RED, Arguments, Console, Options, broken_lines, styled, terminal_columns
 from agent_memory.cli.dialogue import first_of, open_here, short_age, time_until
 from agent_memory.documents import fields_of, health_document, statistics_document, use_document
 from agent_memory.results import unwrap
@@ -41,7 +40,7 @@ def configure_doctor(options: Options) -> None:
     options.runs(_doctor, epilog, "memory doctor --fix")
 
 
-def _doctor(arguments: argparse.Namespace, console: Console) -> int:
+def _doctor(arguments: Arguments, console: Console) -> int:
     memory = open_here(console)
     if arguments.secrets:
         from agent_memory.care.files import search_secrets
@@ -128,7 +127,7 @@ def configure_status(options: Options) -> None:
     options.runs(_status, epilog, "memory status --json")
 
 
-def _status(arguments: argparse.Namespace, console: Console) -> int:
+def _status(arguments: Arguments, console: Console) -> int:
     health = unwrap(open_here(console, for_status=True).health())
     width = terminal_columns() if console.is_terminal else None
     console.answer(health_document(health), *health_lines(health, width, colour=console.colour))
@@ -242,7 +241,7 @@ def configure_stats(options: Options) -> None:
     options.runs(_stats, epilog, "memory stats --use --days 30")
 
 
-def _stats(arguments: argparse.Namespace, console: Console) -> None:
+def _stats(arguments: Arguments, console: Console) -> None:
     if arguments.use:
         use = unwrap(open_here(console).use(arguments.days))
         console.answer(use_document(use), *_use_lines(use, console))

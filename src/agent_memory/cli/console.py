@@ -240,7 +240,8 @@ def can_erase(stream: TextIO) -> bool:
 
 # -- arguments of commands: declared with argparse, and read as the values that they mean -----------------------------
 
-Run: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
+Arguments: TypeAlias = argparse.Namespace
+Run: TypeAlias = Callable[[Arguments, Console], int | None]
 """Carries out a command; its exit code, None for 0."""
 
 MAX_STDIN_BYTES = 1 << 20
@@ -286,7 +287,7 @@ class Options:
         bounds = f"from {least}" if most is None else f"from {least} to {most:,}"
 
         class Store(argparse.Action):
-            def __call__(self, _: object, namespace: argparse.Namespace, values: Any, option: object = None) -> None:
+            def __call__(self, _: object, namespace: Arguments, values: Any, option: object = None) -> None:
                 if not (least <= values and (most is None or values <= most)):
                     given = f"{values:g}" if isinstance(values, float) else values
                     raise UsageInvalid(f"{name} is {given}, expected a number {bounds}")
@@ -317,7 +318,7 @@ class Options:
         """The option --since: an instant, or one of these words."""
 
         def when(text: str) -> int | str:
-            return text if text in words else since_ms_of(text, _now_ms())
+            return text if text in words else since_ms_of(text)
 
         self.add("--since", metavar="WHEN", type=when, help=meaning)
 
@@ -325,7 +326,7 @@ class Options:
         """An option for an instant (epoch ms), or for a commit by its id, abbreviated or not."""
 
         def moment(text: str) -> int | str:
-            return text if re.fullmatch(r"[0-9a-f]{7,40}", text) else since_ms_of(text, _now_ms(), name, "a commit, ")
+            return text if re.fullmatch(r"[0-9a-f]{7,40}", text) else since_ms_of(text, name, "a commit, ")
 
         self.add(name, metavar="WHEN", type=moment, help=meaning, required=required)
 
@@ -409,12 +410,12 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def since_ms_of(text: str, now_ms: int, name: str = "--since", other: str = "") -> int:
+def since_ms_of(text: str, name: str = "--since", other: str = "") -> int:
     """Returns the instant that `30d` (also `m h w y`) or `2026-02-13` (UTC) means."""
     word = text.strip()
     period_ms = _period_ms(word)
     if period_ms is not None:
-        return now_ms - period_ms
+        return _now_ms() - period_ms
     at_ms = ms_of(f"{word}T00:00") if len(word) == 10 else ms_of(word)
     if at_ms is None:
         problem = f"{name} is {text!r}, expected {other}a period such as 30d (m h d w y) or a date such as 2026-02-13"

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean, median
 from tempfile import TemporaryDirectory
 
-from agent_memory.cli.console import Console, Options, table_lines
+from agent_memory.cli.console import Arguments, Console, Options, table_lines
 from agent_memory.cli.dialogue import first_of, is_agreed, open_here
 from agent_memory.documents import fields_of, rows_of
 from agent_memory.errors import UsageInvalid
@@ -44,7 +44,7 @@ def configure_eval(options: Options) -> None:
     options.runs(_eval, epilog, "memory eval --transcripts-dir ~/.claude/projects")
 
 
-def _eval(arguments: argparse.Namespace, console: Console) -> int:
+def _eval(arguments: Arguments, console: Console) -> int:
     if arguments.yes and arguments.ask is None:
         raise UsageInvalid("--yes needs --ask", "See `memory eval --help`.")
     if arguments.hold_out:
@@ -133,7 +133,7 @@ def _questions(text: str) -> int:
     return int(text)
 
 
-def _ask(arguments: argparse.Namespace, console: Console) -> int:
+def _ask(arguments: Arguments, console: Console) -> int:
     from agent_memory.evaluation.asking import CALLS, plan_asking
 
     memory = open_here(console)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from typing import Any
 
 from attrs import evolve
 
 from agent_memory.caller import caller_of
-from agent_memory.cli.console import Console, Options, scope_of
+from agent_memory.cli.console import Arguments, Console, Options, scope_of
 from agent_memory.cli.dialogue import first_of, is_agreed, open_here, warn_unreadable
 from agent_memory.cli.list_and_read import NO_MATCH, add_filters, filter_of
 from agent_memory.cli.runs import print_foreseen
@@ -59,7 +58,7 @@ def configure_bootstrap(options: Options) -> None:
     options.runs(_bootstrap, epilog, "memory bootstrap --dry-run")
 
 
-def _bootstrap(arguments: argparse.Namespace, console: Console) -> None:
+def _bootstrap(arguments: Arguments, console: Console) -> None:
     caller_of(os.environ).only_a_person("bootstrap")
     memory = open_here(console)
     directory = memory.cwd if arguments.directory is None else os.path.abspath(arguments.directory)
@@ -72,7 +71,7 @@ def _bootstrap(arguments: argparse.Namespace, console: Console) -> None:
     _report(arguments, console, done, [str(directory)])
 
 
-def _import(arguments: argparse.Namespace, console: Console) -> None:
+def _import(arguments: Arguments, console: Console) -> None:
     if not arguments.dry_run and not arguments.find:
         caller_of(os.environ).only_a_person("import")
     memory = open_here(console)
@@ -117,9 +116,7 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
     _report(arguments, console, done, paths, is_mine=arguments.mine)
 
 
-def _report(
-    arguments: argparse.Namespace, console: Console, done: Imported, paths: list[str], *, is_mine: bool = False
-) -> None:
+def _report(arguments: Arguments, console: Console, done: Imported, paths: list[str], *, is_mine: bool = False) -> None:
     left = [sentence(f"left out: {each}") for each in done.reasons]
     console.warn(*first_of(left, 10, "`--json` lists all"))
     document: dict[str, Any] = {
@@ -161,7 +158,7 @@ def configure_export(options: Options) -> None:
     options.runs(_export, epilog, "memory export markdown --output ~/notes --scope repo")
 
 
-def _export(arguments: argparse.Namespace, console: Console) -> None:
+def _export(arguments: Arguments, console: Console) -> None:
     caller_of(os.environ).only_a_person("export")
     memory, name = open_here(console), arguments.format
     format, wanted = FORMATS[name], filter_of(arguments, memory)

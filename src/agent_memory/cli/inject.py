@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
-
 from agent_memory.app import Memory
-from agent_memory.cli.console import Console, Options
+from agent_memory.cli.console import Arguments, Console, Options
 from agent_memory.cli.dialogue import open_here
 from agent_memory.cli.inject_hook import run_inject_hook
 from agent_memory.documents import fields_of, injection_document, rows_of
@@ -40,7 +38,7 @@ def configure_inject(options: Options) -> None:
     options.runs(_inject, epilog, 'memory inject --query "zebra lock migration"')
 
 
-def _inject(arguments: argparse.Namespace, console: Console) -> None:
+def _inject(arguments: Arguments, console: Console) -> None:
     if arguments.hook:
         run_inject_hook(["--harness", arguments.harness or "", "--hook"])
     memory = open_here(console)
@@ -95,7 +93,7 @@ def configure_checkpoint(options: Options) -> None:
     options.runs(_checkpoint, epilog, "memory checkpoint")
 
 
-def _checkpoint(arguments: argparse.Namespace, console: Console) -> None:
+def _checkpoint(arguments: Arguments, console: Console) -> None:
     from agent_memory.inject import prepare
     from agent_memory.recall.grounding import UNHURRIED_SECONDS, grounded
 
@@ -111,14 +109,14 @@ def _checkpoint(arguments: argparse.Namespace, console: Console) -> None:
         grounded(unwrap(prepare(memory)).passages, memory.checkout, memory.real_root, UNHURRIED_SECONDS)
 
 
-def _session(memory: Memory, arguments: argparse.Namespace) -> str | None:
+def _session(memory: Memory, arguments: Arguments) -> str | None:
     """Returns the id of the session that is meant: a person may give only its beginning."""
     session: str | None = arguments.session
     known = () if session is None else memory.find_session(session).value_or(())
     return known[0].session_id if known else session
 
 
-def _handoff(arguments: argparse.Namespace, console: Console) -> None:
+def _handoff(arguments: Arguments, console: Console) -> None:
     from agent_memory.extraction.handoff import handover_text  # reads sessions, which injecting does not
     from agent_memory.pipelines.handing_over import keep_handover
 
@@ -180,7 +178,7 @@ def configure_generate_agents_md(options: Options) -> None:
     options.runs(_generate_agents_md, epilog, "memory generate-agents-md --target -")
 
 
-def _generate_agents_md(arguments: argparse.Namespace, console: Console) -> int:
+def _generate_agents_md(arguments: Arguments, console: Console) -> int:
     paths: list[str] = arguments.target or []
     if _STDOUT in paths and len(paths) > 1:
         raise UsageInvalid("--target - prints the section; it cannot be combined with other targets")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 
 from agent_memory.app import Memory
-from agent_memory.cli.console import BOLD, Console, Options, table_lines
+from agent_memory.cli.console import BOLD, Arguments, Console, Options, table_lines
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.documents import entry_document, fields_of, json_of, rows_of
 from agent_memory.errors import UsageInvalid
@@ -39,7 +38,7 @@ def add_filters(options: Options) -> None:
     options.flag("--expired", "only expired notes, which wait for `memory defrag`")
 
 
-def filter_of(arguments: argparse.Namespace, memory: Memory) -> ListFilter:
+def filter_of(arguments: Arguments, memory: Memory) -> ListFilter:
     return ListFilter(
         status=arguments.status,
         kind=arguments.kind,
@@ -65,7 +64,7 @@ def configure_list(options: Options) -> None:
     options.runs(_list, example="memory list --kind decision --query 'lock migration'")
 
 
-def _list(arguments: argparse.Namespace, console: Console) -> None:
+def _list(arguments: Arguments, console: Console) -> None:
     memory = open_here(console)
     wanted = filter_of(arguments, memory)
     found = unwrap(memory.reading_here.list(wanted, archived=arguments.archived))
@@ -148,7 +147,7 @@ def configure_read(options: Options) -> None:
     options.runs(_read, "", "memory read id__a1b2c3")
 
 
-def _read(arguments: argparse.Namespace, console: Console) -> None:
+def _read(arguments: Arguments, console: Console) -> None:
     memory = open_here(console)
     memory.scope_on_arrival()
     entry = unwrap(memory.reading_here.read(arguments.id, archived=arguments.archived, secret=arguments.secret))
@@ -177,7 +176,7 @@ def configure_show(options: Options) -> None:
     options.runs(_show, epilog, "memory show id__a1b2c3 --at 2026-02-13")
 
 
-def _show(arguments: argparse.Namespace, console: Console) -> None:
+def _show(arguments: Arguments, console: Console) -> None:
     commit, notes = unwrap(open_here(console).notes_at(arguments.at))
     keys = ("id", "title", "kind", "scope", "updated_at_ms")
     if arguments.id is None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from agent_memory.acts.review import Decided, ReviewAct, ReviewItem, ReviewKind
 from agent_memory.app import Memory
-from agent_memory.cli.console import BOLD, DIM, Console, Options, broken_lines, terminal_columns
+from agent_memory.cli.console import BOLD, DIM, Arguments, Console, Options, broken_lines, terminal_columns
 from agent_memory.cli.dialogue import edited_by_hand, is_agreed, open_here
 from agent_memory.cli.write_notes import parsed_note
 from agent_memory.documents import decided_document, review_document
@@ -49,7 +48,7 @@ def configure_review(options: Options) -> None:
     options.runs(_review, epilog, "memory review --kind external")
 
 
-def _review(arguments: argparse.Namespace, console: Console) -> None:
+def _review(arguments: Arguments, console: Console) -> None:
     memory = open_here(console)
     if arguments.all is not None or not console.json:
         memory.caller.only_a_person("review")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from attrs import evolve
 
 from agent_memory.acts.review import MANY_NOTES
 from agent_memory.app import Memory
-from agent_memory.cli.console import Console, Options
+from agent_memory.cli.console import Arguments, Console, Options
 from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import changes_document, diff_document, fields_of, rows_of, run_document, undone_document
 from agent_memory.errors import UsageInvalid
@@ -56,7 +55,7 @@ def configure_consolidate(options: Options) -> None:
     options.runs(_consolidate, epilog, "memory consolidate --dry-run")
 
 
-def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
+def _consolidate(arguments: Arguments, console: Console) -> int:
     memory = open_here(console)
     if arguments.upgrade:
         upgrades = unwrap(memory.upgrades())
@@ -145,7 +144,7 @@ def configure_defrag(options: Options) -> None:
     options.runs(_defrag, epilog, "memory defrag --dry-run")
 
 
-def _defrag(arguments: argparse.Namespace, console: Console) -> int:
+def _defrag(arguments: Arguments, console: Console) -> int:
     memory = open_here(console)
     run = unwrap(memory.defrag(dry_run=arguments.dry_run, force=arguments.force))
     if run.dry_run:
@@ -201,7 +200,7 @@ def configure_log(options: Options) -> None:
     options.runs(_log, epilog, "memory log --json")
 
 
-def _log(arguments: argparse.Namespace, console: Console) -> None:
+def _log(arguments: Arguments, console: Console) -> None:
     day: str | None = arguments.day
     if day is not None and (len(day) != 10 or ms_of(f"{day}T00:00") is None):
         raise UsageInvalid(f"--day is {day!r}, expected a date such as 2026-02-13")
@@ -265,7 +264,7 @@ def configure_diff(options: Options) -> None:
     options.runs(_diff, epilog, "memory diff")
 
 
-def _diff(arguments: argparse.Namespace, console: Console) -> None:
+def _diff(arguments: Arguments, console: Console) -> None:
     if arguments.since is None:
         logged, parts = unwrap(open_here(console).run_diff(arguments.run))
         document = diff_document(logged, parts)
@@ -292,7 +291,7 @@ def configure_undo(options: Options) -> None:
     options.runs(_undo, epilog, "memory undo --dry-run")
 
 
-def _undo(arguments: argparse.Namespace, console: Console) -> None:
+def _undo(arguments: Arguments, console: Console) -> None:
     memory = open_here(console)
     undone = unwrap(memory.undo(arguments.run, dry_run=arguments.dry_run))
     lines: list[str] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from math import inf
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent_memory.cli.console import (
     BOLD,
     DIM,
+    Arguments,
     Console,
     Options,
     broken_lines,
@@ -66,7 +66,7 @@ def configure_search(options: Options) -> None:
     options.runs(_run, epilog, "memory search 'zebra lock migration' --kind decision")
 
 
-def _run(arguments: argparse.Namespace, console: Console) -> None:
+def _run(arguments: Arguments, console: Console) -> None:
     memory = open_here(console)
     tags = tuple(dict.fromkeys(word for each in arguments.tag for word in split_tags(each)))
     if wrong := [tag for tag in tags if normal_tag(tag) is None]:
@@ -213,7 +213,7 @@ def configure_sessions(options: Options) -> None:
     options.runs(_sessions, epilog, "memory sessions --scope repo --since 7d")
 
 
-def _sessions(arguments: argparse.Namespace, console: Console) -> None:
+def _sessions(arguments: Arguments, console: Console) -> None:
     memory = open_here(console)
     scope = memory.scope_on_arrival() if arguments.scope == "repo" else arguments.scope
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import secrets
@@ -10,7 +9,7 @@ from importlib.util import find_spec
 
 from attrs import field, frozen
 
-from agent_memory.cli.console import Console, Options
+from agent_memory.cli.console import Arguments, Console, Options
 from agent_memory.cli.dialogue import open_here
 from agent_memory.errors import StateCorrupt, UsageInvalid
 from agent_memory.files.durable import FILE_MODE, make_directories, replace_file
@@ -37,7 +36,7 @@ def configure_serve(options: Options) -> None:
     options.runs(_serve_page, epilog, "memory serve")
 
 
-def _serve_page(arguments: argparse.Namespace, console: Console) -> None:
+def _serve_page(arguments: Arguments, console: Console) -> None:
     if any(find_spec(name) is None for name in _NEEDED):
         raise UsageInvalid(
             "The page is not installed",
@@ -93,7 +92,7 @@ def configure_mcp(options: Options) -> None:
     options.runs(_mcp, epilog, "claude mcp add agent-memory -- memory mcp")
 
 
-def _mcp(arguments: argparse.Namespace, console: Console) -> None:
+def _mcp(arguments: Arguments, console: Console) -> None:
     if find_spec("mcp") is None:
         raise UsageInvalid(
             "The MCP server is not installed",

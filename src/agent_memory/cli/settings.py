@@ -15,7 +15,7 @@ from agent_memory.app import open_memory
 from agent_memory.caller import caller_of
 from agent_memory.capture.hook import current_directory
 from agent_memory.capture.repository import read_repository
-from agent_memory.cli.console import Console, Options, closest, duration_ms_of
+from agent_memory.cli.console import Arguments, Console, Options, closest, duration_ms_of
 from agent_memory.cli.dialogue import edited_by_hand, open_here
 from agent_memory.documents import fields_of, pause_document
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
@@ -63,7 +63,7 @@ def configure_config(options: Options) -> None:
     options.runs(_config, epilog, "memory config set llm.preset claude")
 
 
-def _config(arguments: argparse.Namespace, console: Console) -> None:
+def _config(arguments: Arguments, console: Console) -> None:
     act, words = arguments.act, [each for each in (arguments.key, arguments.value) if each is not None]
     if len(words) != len(_ACTS.get(act, ())):
         raise UsageInvalid(f"The call is `memory config {' '.join((act, *_ACTS[act]))}`", "See `memory config --help`.")
@@ -195,7 +195,7 @@ def configure_pause(options: Options) -> None:
     options.runs(_pause, epilog, "memory pause --for 2h")
 
 
-def _pause(arguments: argparse.Namespace, console: Console) -> None:
+def _pause(arguments: Arguments, console: Console) -> None:
     duration: str | None = arguments.duration
     pause = unwrap(
         open_here(console).switching.pause(arguments.project, None if duration is None else duration_ms_of(duration))
@@ -210,7 +210,7 @@ def configure_resume(options: Options) -> None:
     options.runs(_resume, epilog, "memory resume --project")
 
 
-def _resume(arguments: argparse.Namespace, console: Console) -> None:
+def _resume(arguments: Arguments, console: Console) -> None:
     switching = open_here(console).switching
     ended, left = unwrap(switching.resume(arguments.project)), unwrap(switching.paused())
     said = (
@@ -243,7 +243,7 @@ def configure_trust(options: Options) -> None:
     options.runs(_trust, epilog, "memory trust")
 
 
-def _trust(arguments: argparse.Namespace, console: Console) -> None:
+def _trust(arguments: Arguments, console: Console) -> None:
     trust = TrustFile(home_of(os.environ))
     if arguments.list:
         configs = [(each, _state(each)) for each in trust.configs()]
@@ -334,7 +334,7 @@ def configure_completions(options: Options) -> None:
     options.runs(_completions, epilog)
 
 
-def _completions(arguments: argparse.Namespace, console: Console) -> None:
+def _completions(arguments: Arguments, console: Console) -> None:
     script = completion_script(arguments.shell)
     console.answer({"shell": arguments.shell, "script": script}, script.rstrip("\n"))
 

@@ -3,7 +3,6 @@ scheduler calls."""
 
 from __future__ import annotations
 
-import argparse
 import io
 import os
 import shutil
@@ -19,7 +18,7 @@ from agent_memory.app import Memory
 from agent_memory.caller import caller_of
 from agent_memory.capture.repository import work_tree_above
 from agent_memory.cli.care import job_in_words
-from agent_memory.cli.console import CYAN, GREEN, RED, Console, Options, Run, broken_lines, terminal_columns
+from agent_memory.cli.console import CYAN, GREEN, RED, Arguments, Console, Options, Run, broken_lines, terminal_columns
 from agent_memory.cli.dialogue import is_agreed, open_here
 from agent_memory.documents import fields_of, job_documents, rows_of
 from agent_memory.errors import Error, UsageInvalid
@@ -45,7 +44,7 @@ Changed = TypeVar("Changed", Installation, Scheduling)
 
 @contextmanager
 def _locked(
-    act: str, arguments: argparse.Namespace, console: Console, opened: Callable[[Memory], Changed]
+    act: str, arguments: Arguments, console: Console, opened: Callable[[Memory], Changed]
 ) -> Generator[tuple[Memory, Changed], None, None]:
     """Holds the lock of what `opened` returns, to change it. Refused inside a harness: what an agent is told and what
     runs by itself is for a person to decide. A dry run is neither refused nor locked, since it writes nothing."""
@@ -57,7 +56,7 @@ def _locked(
         yield memory, change
 
 
-def _show_plan(console: Console, plan: InstallPlan, arguments: argparse.Namespace, home: str) -> None:
+def _show_plan(console: Console, plan: InstallPlan, arguments: Arguments, home: str) -> None:
     """Prints a line for each harness: what changes for it, and where; with --diff all of it before that."""
     if arguments.diff:
         _show_diffs(console, plan.changed)
@@ -78,7 +77,7 @@ def _show_plan(console: Console, plan: InstallPlan, arguments: argparse.Namespac
 
 def _carried_out(
     console: Console,
-    arguments: argparse.Namespace,
+    arguments: Arguments,
     installation: Installation,
     plan: InstallPlan,
     attention: list[str],
@@ -150,7 +149,7 @@ def configure_setup(options: Options) -> None:
     options.runs(_setup, epilog, "memory setup claude-code codex --dry-run")
 
 
-def _setup(arguments: argparse.Namespace, console: Console) -> int:
+def _setup(arguments: Arguments, console: Console) -> int:
     with _locked("setup", arguments, console, Memory.installation) as (memory, installation):
         harnesses = tuple(dict.fromkeys(arguments.harness)) or installation.detected()
         if not harnesses and not arguments.repo:
@@ -229,7 +228,7 @@ def configure_uninstall(options: Options) -> None:
     options.runs(_uninstall, epilog, "memory uninstall --dry-run")
 
 
-def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
+def _uninstall(arguments: Arguments, console: Console) -> int:
     with _locked("uninstall", arguments, console, Memory.installation) as (memory, installation):
         named = frozenset(arguments.harness)
         if arguments.repo:
@@ -305,7 +304,7 @@ def configure_schedule(options: Options) -> None:
     options.runs(_schedule, epilog, "memory schedule on --dry-run")
 
 
-def _schedule(arguments: argparse.Namespace, console: Console) -> int:
+def _schedule(arguments: Arguments, console: Console) -> int:
     act, taken = _ACTS[arguments.act]
     given = {name: getattr(arguments, name) for name in ("job", "system", "dry_run", "yes", "every")}
     for name, value in given.items():
@@ -317,7 +316,7 @@ def _schedule(arguments: argparse.Namespace, console: Console) -> int:
     return act(arguments, console) or 0
 
 
-def _schedule_status(_: argparse.Namespace, console: Console) -> int:
+def _schedule_status(_: Arguments, console: Console) -> int:
     health = unwrap(open_here(console).health())
     problems = [problem for each in health.jobs if (problem := each.problem(health.now_ms)) is not None]
     lines = [job_in_words(each, health.now_ms) for each in health.jobs]
@@ -327,7 +326,7 @@ def _schedule_status(_: argparse.Namespace, console: Console) -> int:
     return 1 if problems else 0
 
 
-def _schedule_on(arguments: argparse.Namespace, console: Console) -> None:
+def _schedule_on(arguments: Arguments, console: Console) -> None:
     with _locked("schedule on", arguments, console, Memory.scheduling) as (memory, scheduling):
         plan = scheduling.plan(
             scheduling.choose(arguments.system, dry_run=arguments.dry_run), dry_run=arguments.dry_run
@@ -353,7 +352,7 @@ def _schedule_on(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _is_wanted(
-    plan: SchedulePlan, calls: Commands, question: str, refusal: str, arguments: argparse.Namespace, console: Console
+    plan: SchedulePlan, calls: Commands, question: str, refusal: str, arguments: Arguments, console: Console
 ) -> bool:
     """Shows what changes, and in a dry run what would be called; returns whether that is to be done."""
     _show_diffs(console, plan.changed)
@@ -377,7 +376,7 @@ def _missing_keys(memory: Memory) -> tuple[str, ...]:
     return (f"Scheduled runs will not have {', '.join(missing)}, since only this shell does. {hint}",)
 
 
-def _schedule_off(arguments: argparse.Namespace, console: Console) -> None:
+def _schedule_off(arguments: Arguments, console: Console) -> None:
     with _locked("schedule off", arguments, console, Memory.scheduling) as (_, scheduling):
         document: dict[str, Any] = {"dryRun": arguments.dry_run, "scheduler": None, "files": [], "setAside": []}
         plan = scheduling.plan_removal()
@@ -400,7 +399,7 @@ _NICENESS = 10
 """As the other schedulers are told in plists/jobs.json."""
 
 
-def _schedule_run(arguments: argparse.Namespace, console: Console) -> int:
+def _schedule_run(arguments: Arguments, console: Console) -> int:
     job: str = arguments.job
     state = ScheduleState(home_of(os.environ))
     # An unreadable config may name another root, so no guess is made (P6).

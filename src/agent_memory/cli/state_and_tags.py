@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -10,7 +9,7 @@ from typing import Any
 
 from agent_memory.acts.keeping import Renamed
 from agent_memory.app import Memory
-from agent_memory.cli.console import Console, Options, text_of
+from agent_memory.cli.console import Arguments, Console, Options, text_of
 from agent_memory.cli.dialogue import open_here, warn_unreadable
 from agent_memory.documents import json_of, rows_of, scopes_document
 from agent_memory.errors import StateNotFound, UsageInvalid
@@ -64,7 +63,7 @@ def configure_state(options: Options) -> None:
     options.runs(_state, epilog, "memory state set current_phase '{\"step\": 3}'")
 
 
-def _state(arguments: argparse.Namespace, console: Console) -> None:
+def _state(arguments: Arguments, console: Console) -> None:
     act, key = arguments.act, arguments.key
     if arguments.purge and act != "delete":
         raise UsageInvalid("--purge goes with delete only", "The call is `memory state delete KEY --purge`.")
@@ -129,7 +128,7 @@ def configure_tags(options: Options) -> None:
     options.runs(_tags, epilog, "memory tags --json")
 
 
-def _tags(arguments: argparse.Namespace, console: Console) -> None:
+def _tags(arguments: Arguments, console: Console) -> None:
     given: list[str] = arguments.tags
     act = arguments.act
     if arguments.all and act != "accept":
@@ -192,7 +191,7 @@ def configure_scope(options: Options) -> None:
     options.runs(_scope, epilog, "memory scope list")
 
 
-def _scope(arguments: argparse.Namespace, console: Console) -> None:
+def _scope(arguments: Arguments, console: Console) -> None:
     act = arguments.act
     if act == "list":
         if arguments.scopes:

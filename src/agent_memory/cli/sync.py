@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 
-from agent_memory.cli.console import Console, Options
+from agent_memory.cli.console import Arguments, Console, Options
 from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import fields_of
 from agent_memory.errors import PathRefused
@@ -37,7 +36,7 @@ def configure_sync(options: Options) -> None:
     options.runs(_sync, epilog, "memory sync --remote git@example.com:me/memories.git")
 
 
-def _sync(arguments: argparse.Namespace, console: Console) -> None:
+def _sync(arguments: Arguments, console: Console) -> None:
     request = SyncRequest(arguments.remote, arguments.dry_run, arguments.after_purge)
     synced = unwrap(open_here(console).sync(request))
     document = {
@@ -70,7 +69,7 @@ def configure_share(options: Options) -> None:
     options.runs(_share, epilog, "memory share id__a1b2c3")
 
 
-def _share(arguments: argparse.Namespace, console: Console) -> None:
+def _share(arguments: Arguments, console: Console) -> None:
     shared = unwrap(open_here(console).sharing().share(arguments.ids))
     rows = [{"id": each.meta.id, "title": each.meta.title, "path": path} for path, each in shared.items()]
     lines = (f"Shared {each['id']}  {each['path']}" for each in rows)
@@ -85,7 +84,7 @@ def configure_unshare(options: Options) -> None:
     options.runs(_unshare, epilog, "memory unshare id__a1b2c3")
 
 
-def _unshare(arguments: argparse.Namespace, console: Console) -> None:
+def _unshare(arguments: Arguments, console: Console) -> None:
     removed = unwrap(open_here(console).sharing().unshare(arguments.ids))
     console.answer({"unshared": removed}, *(f"Removed {each}" for each in removed))
 
@@ -105,7 +104,7 @@ def configure_merge_driver(options: Options) -> None:
     options.runs(_merge_driver, epilog, "memory merge-driver base.md ours.md theirs.md topics/note.md")
 
 
-def _merge_driver(arguments: argparse.Namespace, console: Console) -> int:
+def _merge_driver(arguments: Arguments, console: Console) -> int:
     base, ours, theirs = (_content(file) for file in (arguments.base, arguments.ours, arguments.theirs))
     data, conflicted = driven_merge(arguments.path, base, ours, theirs) or (None, True)
     if data is None:

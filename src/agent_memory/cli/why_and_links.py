@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from agent_memory.caller import Caller
 from agent_memory.care.why_note import NoteHistory, source_in_words
 from agent_memory.care.why_session import NEVER_CAPTURED, FoundSessions, NamedNote
-from agent_memory.cli.console import ENTRY, Console, Options
+from agent_memory.cli.console import ENTRY, Arguments, Console, Options
 from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable
 from agent_memory.documents import fields_of
 from agent_memory.errors import UsageInvalid
@@ -34,7 +33,7 @@ def configure_why(options: Options) -> None:
     options.runs(_why, "Does not count as a read, and never shows the text.", "memory why id__a1b2c3")
 
 
-def _why(arguments: argparse.Namespace, console: Console) -> None:
+def _why(arguments: Arguments, console: Console) -> None:
     if (arguments.id is None) == (arguments.session is None):
         raise UsageInvalid("Give either a note's id or --session", "See `memory why --help`.")
     memory = open_here(console)
@@ -139,7 +138,7 @@ def configure_links(options: Options) -> None:
     options.runs(_links, epilog, "memory links id__a1b2c3")
 
 
-def _links(arguments: argparse.Namespace, console: Console) -> None:
+def _links(arguments: Arguments, console: Console) -> None:
     reading = open_here(console).reading_here
     if arguments.id is None:
         graph = unwrap(reading.link_graph(private=arguments.private))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
@@ -11,7 +10,7 @@ from returns.result import Result
 
 from agent_memory.acts.service import MemoryService
 from agent_memory.app import Memory
-from agent_memory.cli.console import ENTRY, Console, Options, scope_of, tags_of, text_of
+from agent_memory.cli.console import ENTRY, Arguments, Console, Options, scope_of, tags_of, text_of
 from agent_memory.cli.dialogue import edited_by_hand, is_agreed, open_here
 from agent_memory.documents import entry_document, fields_of
 from agent_memory.errors import EntryInvalid, EntryNotFound, EntryUnreadable, Error, UsageInvalid
@@ -65,7 +64,7 @@ def configure_remember(options: Options) -> None:
     options.runs(_remember, example=example)
 
 
-def _remember(arguments: argparse.Namespace, console: Console) -> None:
+def _remember(arguments: Arguments, console: Console) -> None:
     memory = open_here(console)
     draft = NoteDraft(
         tags=arguments.tags,
@@ -131,7 +130,7 @@ def _configure_change(
     epilog: str,
     options: Options,
 ) -> None:
-    def run(arguments: argparse.Namespace, console: Console) -> None:
+    def run(arguments: Arguments, console: Console) -> None:
         memory, documents = open_here(console), list[dict[str, object]]()
         for id in arguments.ids:
             with _refusing_the_teams(memory, id):
@@ -206,7 +205,7 @@ def configure_edit(options: Options) -> None:
     options.runs(_edit, epilog, "memory edit id__a1b2c3 --tags deploy,ci")
 
 
-def _edit(arguments: argparse.Namespace, console: Console) -> None:
+def _edit(arguments: Arguments, console: Console) -> None:
     memory = open_here(console)
     before = memory.store.read(arguments.id).map(lambda stored: stored.listed.content_hash).value_or(None)
     patch = MetaPatch(
@@ -269,7 +268,7 @@ def configure_forget(options: Options) -> None:
     options.runs(_forget, epilog, "memory forget --session T-1234 --purge --dry-run")
 
 
-def _forget(arguments: argparse.Namespace, console: Console) -> None:
+def _forget(arguments: Arguments, console: Console) -> None:
     memory = open_here(console)
     with _refusing_the_teams(memory, arguments.id):
         told = unwrap(memory.look_at_forgetting(_target(memory, arguments)))
@@ -307,7 +306,7 @@ def _forget(arguments: argparse.Namespace, console: Console) -> None:
     console.answer(document, forgetting_in_words(told, done=done), *remarks)
 
 
-def _target(memory: Memory, arguments: argparse.Namespace) -> ForgetTarget:
+def _target(memory: Memory, arguments: Arguments) -> ForgetTarget:
     if arguments.session is None:
         if arguments.harness is not None:
             raise UsageInvalid("--harness goes with --session only")
