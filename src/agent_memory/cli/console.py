@@ -305,14 +305,12 @@ class Options:
     def choice(self, name: str, words: type[StrEnum], meaning: str, default: StrEnum | None = None) -> None:
         """An option that takes one of a few words and stores the member of `words`; its help lists them."""
         known = [each.value for each in words]
-        self.add(
-            name,
-            type=lambda word: words(word) if word in known else word,  # argparse reports anything else
-            choices=known,
-            metavar=name.removeprefix("--").upper(),
-            default=default,
-            help=f"{meaning}: {', '.join(known)}",
-        )
+
+        def member(word: str) -> StrEnum | str:
+            return words(word) if word in known else word  # argparse reports anything else
+
+        metavar, meaning = name.removeprefix("--").upper(), f"{meaning}: {', '.join(known)}"
+        self.add(name, type=member, choices=known, metavar=metavar, default=default, help=meaning)
 
     def since(self, meaning: str, *words: str) -> None:
         """The option --since: an instant, or one of these words."""
@@ -331,7 +329,10 @@ class Options:
         self.add(name, metavar="WHEN", type=moment, help=meaning, required=required)
 
     def expires(self, meaning: str) -> None:
-        self.add("--expires", metavar="WHEN", type=lambda text: expiry_of(text, _now_ms()), help=meaning)
+        def when(text: str) -> Expiry:
+            return expiry_of(text, _now_ms())
+
+        self.add("--expires", metavar="WHEN", type=when, help=meaning)
 
     def harnesses(self, meaning: str, known: Sequence[str]) -> None:
         def harness(word: str) -> str:
