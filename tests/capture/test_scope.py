@@ -77,16 +77,19 @@ def test_no_text_makes_it_crash_and_no_key_could_leave_a_directory(url: str) -> 
     assert key is None or (key.isprintable() and " " not in key and ".." not in key.split("/"))
 
 
-def test_origin_wins_over_other_remotes() -> None:
-    assert chosen_remote((("fork", "git@h:me/p"), ("origin", "git@h:them/p"))) == "git@h:them/p"
-
-
-def test_of_several_remotes_without_origin_none_counts() -> None:
-    assert chosen_remote((("a", "git@h:x/p"), ("b", "git@h:y/p"))) == chosen_remote(()) == ""
-
-
-def test_the_first_url_of_a_remote_counts() -> None:
-    assert chosen_remote((("origin", "git@h:x/p"), ("origin", "git@mirror:x/p"))) == "git@h:x/p"
+@pytest.mark.parametrize(
+    ("remotes", "url"),
+    [
+        ((("fork", "git@h:me/p"), ("origin", "git@h:them/p")), "git@h:them/p"),
+        ((("origin", "git@h:x/p"), ("origin", "git@mirror:x/p")), "git@h:x/p"),
+        ((("a", "git@h:x/p"), ("b", "git@h:y/p")), ""),
+        ((), ""),
+    ],
+)
+def test_origin_wins_over_other_remotes_and_of_several_without_it_none(
+    remotes: tuple[tuple[str, str], ...], url: str
+) -> None:
+    assert chosen_remote(remotes) == url
 
 
 def test_a_path_is_a_key_unless_it_could_stand_in_no_note() -> None:

@@ -8,41 +8,26 @@ import stat
 from pathlib import Path
 
 import pytest
+from returns.result import Result
 
 from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.harness.amp import AmpThreads, run_amp, thread_history
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, ToolCall
-from agent_memory.session.queue import AmpThread, InboxEntry
-from harness_surroundings import ScriptedCommand, fetch_from, finished
+from harness_surroundings import ScriptedCommand, fetch_from, finished, session_entry
 
 THREAD = "T-0198c1aa-2f3e-7000-8a11-3c5d7e9f0b21"
 EXPORT = (Path(__file__).parents[1] / "fixtures" / "amp" / "export-v150.json").read_bytes()
 
 
-class ScriptedAmp(ScriptedCommand):
-    def threads(self) -> AmpThreads:
-        return AmpThreads(self)
-
-
-def entry(thread_id: str = THREAD) -> InboxEntry:
-    return InboxEntry(0, Harness.AMP, AmpThread(thread_id))
-
-
-def fetched(amp: ScriptedAmp) -> History:
-    history: History = fetch_from(amp.threads(), entry()).unwrap()
-    return history
-
-
-def refused(amp: ScriptedAmp, thread_id: str = THREAD) -> Error:
-    error: Error = fetch_from(amp.threads(), entry(thread_id)).failure()
-    return error
+def fetched(amp: ScriptedCommand, thread_id: str = THREAD) -> Result[History, Error]:
+    return fetch_from(AmpThreads(amp), session_entry(Harness.AMP, thread_id))
 
 
 def test_an_export_becomes_turns() -> None:
-    amp = ScriptedAmp(finished(EXPORT))
-    history = fetched(amp)
+    amp = ScriptedCommand(finished(EXPORT))
+    history = fetched(amp).unwrap()
     assert amp.calls == [("amp", "threads", "export", THREAD)]
     assert [(turn.role, turn.text) for turn in history.turns] == [
         (Role.USER, "Why does the service need nine seconds to start?"),
@@ -71,7 +56,7 @@ def test_an_export_becomes_turns() -> None:
 def test_an_answer_still_being_written_is_left_for_the_next_time() -> None:
     whole = json.loads(EXPORT)
     whole["messages"][-1]["state"] = {"type": "streaming"}
-    history = fetched(ScriptedAmp(finished(json.dumps(whole).encode())))
+    history = fetched(ScriptedCommand(finished(json.dumps(whole).encode()))).unwrap()
     assert len(history.turns) == 4
 
 
@@ -98,7 +83,7 @@ def test_both_shapes_of_a_tools_answer_are_read(block: dict[str, object], text: 
             {"role": "user", "content": [{"type": "tool_result", **block}]},
         ],
     }
-    turn = fetched(ScriptedAmp(finished(json.dumps(value).encode()))).turns[1]
+    turn = fetched(ScriptedCommand(finished(json.dumps(value).encode()))).unwrap().turns[1]
     assert (turn.role, turn.tool_name, turn.text, turn.failed) == (Role.TOOL, "Read", text, failed)
 
 
@@ -120,7 +105,7 @@ def test_both_shapes_of_a_tools_answer_are_read(block: dict[str, object], text: 
     ],
 )
 def test_without_a_working_amp_the_history_says_why(outcome: Finished | StoreIo, words: str) -> None:
-    error = refused(ScriptedAmp(outcome))
+    error = fetched(ScriptedCommand(outcome)).failure()
     assert isinstance(error, HistoryUnavailable)
     assert words in error.reason
 
@@ -129,8 +114,8 @@ def test_without_a_working_amp_the_history_says_why(outcome: Finished | StoreIo,
     "id", ["", "T-", "T", "t-1", "T-1/../x", "-x", "T-a b", "T-a;rm", "T-" + "a" * 200, "T-é", "T-a\n", "--help"]
 )
 def test_an_id_that_is_none_reaches_no_command_p21(id: str) -> None:
-    amp = ScriptedAmp(finished(EXPORT))
-    assert isinstance(refused(amp, id), HistoryUnreadable)
+    amp = ScriptedCommand(finished(EXPORT))
+    assert isinstance(fetched(amp, id).failure(), HistoryUnreadable)
     assert amp.calls == []
 
 
