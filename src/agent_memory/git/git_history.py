@@ -23,7 +23,7 @@ from returns.result import Failure
 from agent_memory.capture.repository import work_tree_above
 from agent_memory.config import StorageConfig
 from agent_memory.errors import ConfigInvalid, Error, PathRefused, RecorderFailed
-from agent_memory.files.durable import FILE_MODE, make_directories, replace_file
+from agent_memory.files.durable import make_directories, replace_file
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import as_store_io, exists, is_directory, names_in, store_io
 from agent_memory.git.git_process import OURSELVES, GitProcess, directory_of, failed, make_ready
@@ -193,31 +193,29 @@ class GitRecorder:
         directory = directory_of(self._git)
         if any(exists(f"{directory}/{name}") for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD")):
             raise RecorderFailed("git commit", 128, "a merge or rebase by hand is not finished")
-        listed = directory / "agent-memory-paths"
+        # The message is not piped: of a process killed just then git would take none for the whole.
+        listed, said = directory / "agent-memory-paths", directory / "agent-memory-message"
         only = (f"--pathspec-from-file={listed}", "--pathspec-file-nul")
-        said = message.encode("utf-8", "replace")
-        words = ("commit", *options, "--quiet", "--no-verify", "--file=-", "--only", *only)
+        words = ("commit", *options, "--quiet", "--no-verify", f"--file={said}", "--only", *only)
         try:
-            descriptor = os.open(
-                listed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE
-            )
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(b"".join(os.fsencode(path) + b"\0" for path in paths))
+            replace_file(str(listed), b"".join(os.fsencode(path) + b"\0" for path in paths), is_durable=False)
+            replace_file(str(said), message.encode("utf-8", "replace"), is_durable=False)
             if not self._git.run("add", "--all", *only).ok:
                 # Git does not know paths that are staged as deleted, by a person or by a failed commit of ours.
                 self._git.must("reset", "--quiet", *only)
                 self._git.must("add", "--all", *only)
-            committed = self._git.run(*words, input=said, author=author)
+            committed = self._git.run(*words, author=author)
             if not committed.ok and self._restore_lost_objects():
-                committed = self._git.run(*words, input=said, author=author)
+                committed = self._git.run(*words, author=author)
             # Else they only looked changed: git's attributes turn both into the same.
             if not committed.ok and not self._git.run("diff", "--cached", "--quiet", "HEAD").ok:
                 raise failed(words, committed)
         except OSError as error:
             raise store_io(error, "write", str(listed)) from error
         finally:
-            with suppress(OSError):  # the next commit overwrites it
+            with suppress(OSError):  # the next commit overwrites them
                 listed.unlink()
+                said.unlink()
         # Asks the system to make the commit durable: `core.fsync` alone does not cover the names of new files.
         program = shutil.which("sync", path=self._environ.get("PATH", os.defpath))
         if program is not None:
