@@ -149,6 +149,8 @@ def test_cursor_tells_its_version_and_its_first_directory_in_claude_codes_hook()
         ({**CLAUDE, "timestamp": "2026-02-13T14:30:05.000Z"}, "claude-code"),
         ({"conversation_id": ID, "generation_id": "g", "hook_event_name": "stop"}, "cursor"),
         ({**CLAUDE, "transcript_path": f"/x/projects/p/agent-transcripts/{ID}/{ID}.jsonl"}, "cursor"),
+        ({**CLAUDE, "transcript_path": f"/x/projects/p/agent-transcripts/{ID}/subagents/s.jsonl"}, "cursor"),
+        ({**CLAUDE, "transcript_path": f"/g/tmp/lamp/chats/{ID}/s.jsonl"}, "gemini"),
     ],
 )
 def test_a_double_capture_through_claude_codes_hook_is_recognised(payload: dict[str, object], harness: str) -> None:

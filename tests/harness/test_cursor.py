@@ -139,6 +139,12 @@ class TestTraps:
         assert fetched(tmp_path).cwd is None
 
 
+def test_an_older_transcript_is_found_from_each_directory_above_it(tmp_path: Path) -> None:
+    path = sample_transcript().write(tmp_path)
+    flat = path.rename(path.parents[1] / path.name)
+    assert [len(fetched(root).turns) for root in (tmp_path, flat.parents[1], flat.parent)] == [5, 5, 5]
+
+
 def test_where_no_answers_of_tools_are_recorded_one_turn_says_that_there_were() -> None:
     """P19: what the agent says after a tool answered may come from a page."""
     talk = Transcript()

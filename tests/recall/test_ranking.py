@@ -179,12 +179,22 @@ def test_a_child_session_of_opencode_or_cursor_is_told_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "fresh"), [("compact", True), ("clear", True), ("resume", False), ("startup", False)]
+    ("event", "source", "kind", "fresh"),
+    [
+        *(("SessionStart", source, "start", True) for source in ("compact", "clear")),
+        *(("SessionStart", source, "start", False) for source in ("resume", "startup")),
+        *((event, "auto", "compact", True) for event in ("PreCompact", "PostCompact", "session.compacted")),
+    ],
 )
-def test_after_a_compaction_what_was_there_is_gone(source: str, fresh: bool) -> None:
-    moment = told("codex", session_id=ID, hook_event_name="SessionStart", source=source)
+def test_after_a_compaction_what_was_there_is_gone(event: str, source: str, kind: str, fresh: bool) -> None:
+    moment = told("codex", session_id=ID, hook_event_name=event, source=source)
     assert isinstance(moment, Moment)
-    assert (moment.kind, moment.is_fresh) == ("start", fresh)
+    assert (moment.kind, moment.is_fresh) == (kind, fresh)
+
+
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd", "PostToolUse", "SubagentStop"])
+def test_at_another_event_nothing_is_told(event: str) -> None:
+    assert told("claude-code", session_id=ID, hook_event_name=event) is None
 
 
 def test_a_long_prompt_counts_by_its_beginning_and_other_types_not_at_all() -> None:

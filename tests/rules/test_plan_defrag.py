@@ -490,7 +490,8 @@ def test_nobody_is_asked_about_what_was_judged_unless_its_notes_change() -> None
     assert found.judged(frozenset({B}), frozenset({of_b})) == set(found.findings), "the others do not fit either"
     assert list(found.without(frozenset({B})).findings) == [of_a]
     assert not set(candidates_of((OF_A,), {A: "another"}).findings) & set(found.findings)
-    assert not candidates_of((evolve(OF_A, kind=FindingKind.EXPIRED),), {}).any_new(frozenset())
+    for kind in (FindingKind.EXPIRED, FindingKind.SURPLUS):
+        assert not candidates_of((evolve(OF_A, kind=kind),), {}).any_new(frozenset())
 
 
 def test_what_is_left_to_judge_is_what_no_action_has_dealt_with_and_the_next_run_goes_on_with_duplicates() -> None:
