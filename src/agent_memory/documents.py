@@ -13,7 +13,6 @@ from attrs import fields, fields_dict, has
 
 from agent_memory.errors import Error
 from agent_memory.note.note import Listed, Source, Status, Tier, UnreadableFile, Usage, reads_of
-from agent_memory.note.note_format import META_FIELDS
 from agent_memory.recall.grounding import Grounding
 from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_shape import is_object, is_row
@@ -110,6 +109,8 @@ def entry_document(
     """Returns a note: the frontmatter keys of design §3.2, with `path`, `tier` and, where it is given, `body`. `used`
     and `last_used` include every host's ledger, where `usage` says so; `status` is `promoted` for what is hot. Instants
     are epoch ms, `last_used` ISO 8601."""
+    from agent_memory.note.note_format import META_FIELDS  # takes long to load, and `--help` and errors need none of it
+
     meta = listed.meta
     usage = usage or Usage(meta.used, meta.last_used_at_ms)
     front = {field.key: json_of(getattr(meta, field.attribute)) for field in META_FIELDS}

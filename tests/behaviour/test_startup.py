@@ -49,6 +49,12 @@ def test_looking_loads_nothing_of_writing(root: Path) -> None:
         assert not loaded_by(root, *words).intersection((*WRITING, *LATE)), words
 
 
+def test_what_needs_no_note_loads_nothing_that_reads_one(root: Path) -> None:
+    for words in (("--version",), ("--help",)):
+        assert not loaded_by(root, *words).intersection(("cattrs", "agent_memory.note.note_format")), words
+    assert loaded_by(root, "list", "--json").issuperset(("cattrs", "agent_memory.note.note_format"))
+
+
 @pytest.mark.parametrize(
     "words", [("remember", "Deploys run from main only."), ("capture", "--title", "Deploys", "--body", "From main.")]
 )

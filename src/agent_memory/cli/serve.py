@@ -11,8 +11,8 @@ from attrs import field, frozen
 
 from agent_memory.cli.console import Arguments, Console, Options
 from agent_memory.cli.dialogue import open_here
-from agent_memory.errors import StateCorrupt, UsageInvalid
-from agent_memory.files.durable import FILE_MODE, make_directories, replace_file
+from agent_memory.errors import StateCorrupt, StoreIo, UsageInvalid
+from agent_memory.files.durable import FILE_MODE, create_file, make_directories, replace_file
 from agent_memory.files.paths import as_store_io, read_image
 from agent_memory.files.root import home_of, local_state_directory
 from agent_memory.results import as_result, unwrap
@@ -142,10 +142,16 @@ def http_token(home: str, *, renew: bool = False) -> HttpToken:
     image = read_image(path, _MAX_BYTES)
     if image is None or renew:
         value = secrets.token_urlsafe(32)
-        with as_store_io("write", path):
-            make_directories(os.path.dirname(path))
-            replace_file(path, f"{value}\n".encode())
-        return HttpToken(value, path, is_new=True)
+        write = create_file if image is None else replace_file
+        try:
+            with as_store_io("write", path):
+                make_directories(os.path.dirname(path))
+                write(path, f"{value}\n".encode())
+            return HttpToken(value, path, is_new=True)
+        except StoreIo as error:  # another server has just made one, and has told it to its clients
+            image = read_image(path, _MAX_BYTES) if error.errno_name == "EEXIST" else None
+            if image is None:
+                raise
     value = image.data.decode("ascii", "replace").strip()
     if not _TOKEN.fullmatch(value):
         raise StateCorrupt(path, ("it holds no token of 32 letters and digits or more",))
