@@ -132,14 +132,17 @@ class TestRoundTrip:
         assert memory("uninstall", "--yes").code == 0
         assert real.read_text() == '{"model": "opus"}\n'
 
+    @pytest.mark.parametrize("before", ["", "{ours}\n"])
     @pytest.mark.parametrize(
         ("harness", "name"),
         [("amp", ".config/amp/plugins/agent-memory.ts"), ("pi", ".agents/skills/agent-memory/SKILL.md")],
     )
-    def test_a_file_of_ours_that_was_edited_is_kept_aside(self, memory: Memory, harness: str, name: str) -> None:
+    def test_a_file_of_ours_that_was_edited_is_kept_aside(
+        self, memory: Memory, harness: str, name: str, before: str
+    ) -> None:
         memory("setup", harness, "--yes")
         ours = memory.home / name
-        mine = ours.read_text() + "\n// Always answer in rhymes.\n"
+        mine = before.replace("{ours}", ours.read_text()) + "// Always answer in rhymes.\n"
         ours.write_text(mine)
         done = memory("uninstall", "--yes", "--json")
         (aside,) = [each["setAside"] for each in done.document["files"] if each["path"] == str(ours)]
