@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import time
+import weakref
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,9 +18,10 @@ from returns.result import Failure, Success
 from agent_memory.caller import Caller
 from agent_memory.capture.hook_files import LOG_NAME, log_hook_problem
 from agent_memory.care.checks import Finding
+from agent_memory.care.doctor import Examined
 from agent_memory.config import Config, LlmConfig, StorageConfig
 from agent_memory.errors import MarkersAmbiguous, TargetRefused
-from agent_memory.note.note import Sensitivity
+from agent_memory.note.note import Meta, Sensitivity
 from agent_memory.rules.change import Published, PublishedTarget, RenderedSection
 from agent_memory.rules.forgotten import EntryTombstone
 from agent_memory.store.bookkeeping import TOMBSTONE
@@ -50,6 +52,28 @@ def aged(path: Path, seconds: float) -> Path:
 
 
 class TestHealthy:
+    def test_a_run_looks_at_one_note_at_a_time_p25(self, healthy: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What is known of 10,000 notes together has no room, whether it is new or kept."""
+        for number in range(20):
+            healthy.note(f"Port {number}", f"The api {number} listens on {8100 + number}.")
+        reads, seen = vars(Examined)["kept_of"].__func__, list[weakref.ref[Examined]]()
+        most = 0
+
+        def kept_of(meta: Meta, kept: bytes) -> Examined | None:
+            nonlocal most
+            most = max(most, sum(each() is not None for each in seen))
+            known: Examined | None = reads(Examined, meta, kept)
+            if known is not None:
+                seen.append(weakref.ref(known))
+            return known
+
+        memory = healthy.memory
+        del vars(memory)["finish_runs"]  # a run finishes others for itself
+        memory.consolidate().unwrap()
+        monkeypatch.setattr(Examined, "kept_of", kept_of)
+        memory.consolidate().unwrap()
+        assert (len(seen), most) == (22, 1)
+
     def test_nothing_is_written_by_looking(self, healthy: Patient) -> None:
         healthy.by_hand("topics/idea.md", "An idea.")
         before = {path: path.lstat().st_mtime_ns for path in healthy.root.rglob("*") if ".cache" not in str(path)}

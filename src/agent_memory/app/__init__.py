@@ -483,7 +483,7 @@ class Memory:
             self._look_for_unmerged()
             # Or the first search of sessions, and the first look at what waits, would wait for all of them.
             self.history_index.refresh(self.progress)
-            self.store.list().map(lambda live: self._examination().of(live.entries))
+            self.store.list().map(lambda live: self._examination().keep(live.entries))
         return ended
 
     @as_result

@@ -133,10 +133,17 @@ class Examination:
 
     def of(self, entries: Sequence[Listed], unread: Callable[[Error], None] = lambda _: None) -> dict[str, Examined]:
         """Returns these live notes by path, without those that are gone or cannot be read. Nothing is kept of a secret one."""
+        return dict(self._each(entries, unread))
+
+    def keep(self, entries: Sequence[Listed]) -> None:
+        """Examines those that are new, so that nobody has to wait for it, with one of them in memory at a time (P25)."""
+        for _ in self._each(entries, lambda _: None):
+            pass
+
+    def _each(self, entries: Sequence[Listed], unread: Callable[[Error], None]) -> Iterator[tuple[str, Examined]]:
         kept, new = self.files.facts(), dict[tuple[str, str], bytes]()
-        found = dict[str, Examined]()
         for number, each in enumerate(entries, 1):
-            note = Examined.kept_of(each.meta, kept.get((each.path, each.content_hash), b""))
+            note = Examined.kept_of(each.meta, kept.pop((each.path, each.content_hash), b""))
             if note is None:
                 try:
                     file = read_note(self.files.root, each.path, each)
@@ -148,12 +155,11 @@ class Examination:
                 note = Examined.of(file)
                 if not (file.stored.meta.is_secret or file.stored.listed.provisional_id):  # such an id may change
                     new[each.path, file.stored.listed.content_hash] = note.kept
-            found[each.path] = note
+            yield each.path, note
             if number % 500 == 0 and new:
                 self.progress(f"{number:,} of {len(entries):,} notes checked")
         with suppress(Busy):
             self.files.put_facts(new)
-        return found
 
 
 # -- the whole store --------------------------------------------------------------------------------------------------
