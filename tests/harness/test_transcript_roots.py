@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import stat
 import threading
 from pathlib import Path
 from typing import Any
@@ -95,16 +94,16 @@ def test_a_file_that_becomes_a_link_after_the_look_is_not_followed_p27(
     (tmp_path / "diary").write_bytes(b"private")
     target = projects / "s.jsonl"
     target.write_bytes(b"{}")
-    look = os.lstat
+    look = os.stat
 
-    def exchanged(path: str) -> os.stat_result:
-        status = look(path)
-        if path == str(target) and stat.S_ISREG(status.st_mode):
+    def exchanged(path: str, **more: Any) -> os.stat_result:
+        status = look(path, **more)
+        if path == target.name and not target.is_symlink():
             target.unlink()
             target.symlink_to(tmp_path / "diary")
         return status
 
-    monkeypatch.setattr(os, "lstat", exchanged)
+    monkeypatch.setattr(os, "stat", exchanged)
     error = opened(roots, target)
     assert target.is_symlink(), "the control"
     assert error == TranscriptRefused(str(target), "it is a symbolic link")

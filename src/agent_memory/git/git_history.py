@@ -213,9 +213,9 @@ class GitRecorder:
         except OSError as error:
             raise store_io(error, "write", str(listed)) from error
         finally:
-            with suppress(OSError):  # the next commit overwrites them
-                listed.unlink()
-                said.unlink()
+            for each in (listed, said):
+                with suppress(OSError):  # the next commit overwrites it
+                    each.unlink()
         # Asks the system to make the commit durable: `core.fsync` alone does not cover the names of new files.
         program = shutil.which("sync", path=self._environ.get("PATH", os.defpath))
         if program is not None:

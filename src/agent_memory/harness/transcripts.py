@@ -17,7 +17,6 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from agent_memory.files.durable import read_regular
 from agent_memory.files.lines import Line, LongLine, objects_in, read_lines
 from agent_memory.files.paths import close_quietly, lies_there, store_io, walk
 from agent_memory.harness.turn_builder import Session
@@ -27,6 +26,8 @@ from agent_memory.session.history import History, SessionMark, transcript_key
 from agent_memory.session.queue import retrieval_of
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,127}", re.ASCII)
+# With O_PATH (Linux) a directory that may be passed through but not listed will do.
+_DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK, opening a FIFO would wait for a writer.
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", re.ASCII)
@@ -103,7 +104,11 @@ def files_below(directory: str, max_depth: int) -> Iterator[tuple[str, os.stat_r
 
 def head_of(path: str) -> bytes:
     """Returns the first bytes of a file. Raises OSError."""
-    return read_regular(path, 256 * 1024)
+    descriptor = os.open(path, _FILE_FLAGS)
+    try:
+        return os.read(descriptor, 256 * 1024)
+    finally:
+        close_quietly(descriptor)
 
 
 # -- opening one ------------------------------------------------------------------------------------------------------
@@ -121,13 +126,12 @@ class OpenTranscript:
 @contextmanager
 def transcript(roots: Roots, path: str, session_id: str) -> Generator[OpenTranscript, None, None]:
     """Yields the open transcript. Raises TranscriptRefused: outside the roots, a symbolic link, no regular file.
-    HistoryUnavailable: missing, not to be opened now, or an OSError in the context."""
+    HistoryUnavailable: missing, not to be opened now, or an OSError in the context. Every directory below `/` is
+    opened without following links, so that one exchanged for a link after the check is refused."""
     real = _admitted(path, roots)
     with ExitStack() as stack:
         try:
-            # Looked at before it is opened: opening a device can have effects of its own.
-            _refuse_irregular(path, os.lstat(real).st_mode)
-            descriptor = os.open(real, _FILE_FLAGS)
+            descriptor = _open_without_links(real, path)
             stack.callback(close_quietly, descriptor)
             status = os.fstat(descriptor)
         except OSError as error:
@@ -163,6 +167,21 @@ def text_beside(directory: str, name: str, session_id: str) -> str:
     """Returns the text of such a file of a few lines, empty where there is none."""
     with file_beside((directory,), f"{directory}/{name}", session_id) as file:
         return os.read(file.descriptor, 4 * 1024 * 1024).decode("utf-8", "replace") if file else ""
+
+
+def _open_without_links(real: str, path: str) -> int:
+    names = real.strip("/").split("/")
+    directory = os.open("/", _DIRECTORY_FLAGS)
+    try:
+        for name in names[:-1]:
+            below = os.open(name, _DIRECTORY_FLAGS, dir_fd=directory)
+            os.close(directory)
+            directory = below
+        # Looked at before it is opened: opening a device can have effects of its own.
+        _refuse_irregular(path, os.stat(names[-1], dir_fd=directory, follow_symlinks=False).st_mode)
+        return os.open(names[-1], _FILE_FLAGS, dir_fd=directory)
+    finally:
+        os.close(directory)
 
 
 def _refuse_irregular(path: str, mode: int) -> None:

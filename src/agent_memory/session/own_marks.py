@@ -27,7 +27,7 @@ MEMORY_OUTPUT_PLACEHOLDER = "[memory output left out]"
 _TABLE = read_table("agent_memory.session", "wording.txt")
 WRAPPERS = tuple(sorted(_TABLE.words("wrappers")))
 _LEADING_WRAPPER = re.compile(
-    r"\s*<((?!agent-memory-)[a-z]+(?:[_-][a-z]+)*[_-](?:context|instructions|notification|policy|prompt|reminder|rules))>(?=.*?</\1>)",
+    r"\s*<((?!agent-memory-)[a-z]+(?:[_-][a-z]+)*[_-](?:context|instructions|notification|policy|reminder))>(?=.*?</\1>)",
     re.DOTALL,
 )
 """Matches what programs that run a harness for the person put before what they typed: each names its tag itself."""
