@@ -77,7 +77,7 @@ _SPARE_CHARS = 1_500
 # -- consolidate ------------------------------------------------------------------------------------------------------
 
 
-_KNOWN = re.compile(r"<known>\n(.*?)</known>\n", re.DOTALL)
+_KNOWN = re.compile(r"<known>\n(.*?)</known>\n|<known>(.*?)</known>", re.DOTALL)
 """What a template says of notes that exist: dead weight where there are none."""
 _HEAD_OF_A_TURN = re.compile(r"^(\s*)\[(\d+)\]", re.MULTILINE)
 
@@ -156,7 +156,7 @@ def render_consolidate_prompt(template: str, facts: PromptFacts) -> str:
         "transcript": frame.fenced("\n".join(turn_lines(request.window.turns))),
         "closing": _closing(facts),
     }
-    return frame.filled(_KNOWN.sub(r"\1" if facts.catalog or request.shown else "", template), parts)
+    return frame.filled(_KNOWN.sub(r"\1\2" if facts.catalog or request.shown else "", template), parts)
 
 
 def _session(facts: PromptFacts) -> str:
