@@ -366,7 +366,7 @@ def test_for_defrag_the_template_has_every_place_and_what_an_echo_is_recognised_
     assert set(re.findall(r"\{\{(\w+)\}\}", DEFRAG_TEMPLATE)) == {*context, *data}
     prompt = rendered_defrag(stored())
     assert [phrase for phrase in ECHOED if phrase not in prompt] == []
-    assert [each for each in ("{{", "known>", "the catalog", "supersedes") if each in prompt] == []
+    assert "{{" not in prompt
 
 
 def test_the_template_names_every_action_and_every_key_of_the_envelope_once() -> None:
