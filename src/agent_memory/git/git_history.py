@@ -23,7 +23,7 @@ from returns.result import Failure
 from agent_memory.capture.repository import work_tree_above
 from agent_memory.config import StorageConfig
 from agent_memory.errors import ConfigInvalid, Error, PathRefused, RecorderFailed
-from agent_memory.files.durable import make_directories, replace_file
+from agent_memory.files.durable import FILE_MODE, make_directories, replace_file
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import as_store_io, exists, is_directory, names_in, store_io
 from agent_memory.git.git_process import OURSELVES, GitProcess, directory_of, failed, make_ready
@@ -53,6 +53,13 @@ _LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"}
 """Staged as new but gone, or in conflict: adding such a path would tell git that the person has resolved it."""
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
 _OWED = "runs/owed.json"
+
+
+def _write_in_place(path: Path, data: bytes) -> None:
+    """Writes a file for git alone. A write that is cut off leaves nothing beside it, and the next one overwrites it."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(data)
 
 
 class GitRecorder:
@@ -198,8 +205,8 @@ class GitRecorder:
         only = (f"--pathspec-from-file={listed}", "--pathspec-file-nul")
         words = ("commit", *options, "--quiet", "--no-verify", f"--file={said}", "--only", *only)
         try:
-            replace_file(str(listed), b"".join(os.fsencode(path) + b"\0" for path in paths), is_durable=False)
-            replace_file(str(said), message.encode("utf-8", "replace"), is_durable=False)
+            _write_in_place(listed, b"".join(os.fsencode(path) + b"\0" for path in paths))
+            _write_in_place(said, message.encode("utf-8", "replace"))
             if not self._git.run("add", "--all", *only).ok:
                 # Git does not know paths that are staged as deleted, by a person or by a failed commit of ours.
                 self._git.must("reset", "--quiet", *only)
