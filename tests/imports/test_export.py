@@ -14,7 +14,8 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.imports.base import Document, LeftOut, Record
-from agent_memory.imports.exporting import json_line, json_record, leaving, okf_file, own_document
+from agent_memory.imports.exporting import json_line, leaving, okf_file
+from agent_memory.imports.formats.jsonl import own_document, record_in
 from agent_memory.note.frontmatter import split_note
 from agent_memory.note.note import Harness, MemoryEntry
 from agent_memory.note.note_format import render_note
@@ -272,7 +273,7 @@ def of_file(text: str) -> Record | None:
 
 def of_line(text: str) -> Record | LeftOut:
     assert "\n" not in text
-    return json_record(text.encode(), "line 1")
+    return record_in(text.encode(), "line 1")
 
 
 WAYS: dict[str, Callable[[MemoryEntry], Record | LeftOut | None]] = {
@@ -306,6 +307,6 @@ def test_a_note_comes_back(way: str, note: MemoryEntry) -> None:
     ],
 )
 def test_a_line_that_is_no_note_is_left_out(line: bytes, reason: str) -> None:
-    found = json_record(line, "line 1")
+    found = record_in(line, "line 1")
     assert isinstance(found, LeftOut)
     assert reason.lower() in found.reason.lower()

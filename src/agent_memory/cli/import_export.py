@@ -16,7 +16,8 @@ from agent_memory.documents import rows_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.files.paths import as_store_io
 from agent_memory.imports.exporting import FORMATS, json_lines
-from agent_memory.imports.importing import SOURCES, Imported
+from agent_memory.imports.formats import NAMES
+from agent_memory.imports.importing import Imported
 from agent_memory.results import unwrap
 from agent_memory.rules.change import RenderedSection
 from agent_memory.rules.run_log import short_id
@@ -25,7 +26,7 @@ from agent_memory.text.plain_text import counted, sentence
 
 
 def configure_import(options: Options) -> None:
-    options.add("source", metavar="SOURCE", nargs="?", choices=list(SOURCES), help=", ".join(SOURCES))
+    options.add("source", metavar="SOURCE", nargs="?", choices=NAMES, help=", ".join(NAMES))
     options.add(
         "path", metavar="PATH", nargs="?", help="where it is, or a directory around it; default: where it usually is"
     )
@@ -76,20 +77,19 @@ def _import(arguments: Arguments, console: Console) -> None:
         caller_of(os.environ).only_a_person("import")
     memory = open_here(console)
     machine = memory.machine()
-    there = memory.importing.found(machine)
+    name = arguments.source
     if arguments.find:
-        wanted = there if arguments.source is None else [arguments.source]
-        found = [(name, path) for name in wanted for path in there[name]]
+        there = memory.importing.found(machine, NAMES if name is None else (name,))
+        found = [(name, path) for name, paths in there.items() for path in paths]
         memories = [{"source": name, "path": path} for name, path in found]
         console.answer({"memories": memories}, *(f"{name}\t{path}" for name, path in found))
         if not found:
             console.warn("No other memory was found where one usually is.")
         return
-    name = arguments.source
     if name is None:
         raise UsageInvalid("Say which memory to import", "`memory import --find` lists those on this machine.")
     path = arguments.path and os.path.abspath(arguments.path)
-    paths = memory.importing.below(name, path, machine) if path else there[name]
+    paths = memory.importing.below(name, path, machine) if path else memory.importing.found(machine, [name])[name]
     if not paths:
         raise UsageInvalid(f"No memory of {name} was found on this machine", f"`memory import {name} PATH` names it.")
     scope = None if arguments.scope is None else scope_of(arguments.scope, memory.scope_on_arrival())

@@ -5,29 +5,26 @@ Nothing of a source is written, no link is followed, and a source's frontmatter 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
 from hashlib import sha256
-from itertools import pairwise
 from typing import Any
 
 from attrs import evolve, frozen
 
 from agent_memory.capture.repository import work_tree_above
 from agent_memory.errors import Error, HistoryError, PathRefused, UsageInvalid
-from agent_memory.files.lines import objects_in
 from agent_memory.files.paths import names_in, read_image, store_io
 from agent_memory.harness.databases import Database, read_database, text_of
-from agent_memory.harness.transcripts import files_below, head_of
+from agent_memory.harness.transcripts import files_below
 from agent_memory.note.frontmatter import NotReadable, Plain, split_note
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Meta, Origin, Sensitivity
 from agent_memory.note.yaml_block import block_values
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result
-from agent_memory.rules.analyze import MOST_CHARS, MOST_LINES
 from agent_memory.section.section_splice import splice_section
 from agent_memory.text.ids import is_id
 from agent_memory.text.instants import DAY_MS, ms_of
@@ -97,7 +94,7 @@ class Value:
 Found = Record | Value | LeftOut
 
 
-@frozen(slots=False)
+@frozen
 class Machine:
     """What a reader may know of this machine."""
 
@@ -109,44 +106,28 @@ class Machine:
         """Returns the directory that a variable names, else the usual one below the home."""
         return self.environ.get(variable) or f"{self.home}/{usual}"
 
-    @cached_property
-    def claude_projects(self) -> str:
-        return f"{self.directory('CLAUDE_CONFIG_DIR', '.claude')}/projects"
-
     def beside(self, *names: str) -> list[str]:
         """Returns where these may lie: in the working directory, or at the top of the work tree around it."""
         places = () if self.cwd is None else dict.fromkeys((self.cwd, repository_around(self.cwd)))
         return [f"{place}/{name}" for place in places if place != GLOBAL_SCOPE for name in names]
 
-    def place_of_session(self, session_id: str) -> str | None:
-        """Returns the directory in which a session of Claude Code took place, by its transcript."""
-        for slug in names_in(self.claude_projects) if re.fullmatch(r"[\w-]+", session_id) else ():
-            path = f"{self.claude_projects}/{slug}/{session_id}.jsonl"
-            if os.path.isfile(path) and (place := cwd_in(path)):
-                return place
-        return None
-
 
 @frozen
 class Source:
     title: str
-    read: Callable[[str, Machine], Iterator[Found]]
+    records: Callable[[str, Machine], Iterator[Found]]
     """Yields what is at a path; an Error where there is no such memory."""
     find: Callable[[Machine], Iterable[str]] = lambda machine: ()
     """Returns the paths at which it usually lies; they need not exist."""
+    has_ids: bool = False
+    """Its ids are its own; else they are names of files, which may be the same in two directories."""
 
-
-def keyed(read: Callable[[str, Machine], Iterator[Found]]) -> Callable[[str, Machine], Iterator[Found]]:
-    """Returns the reader of a memory whose ids are names of files: those of two directories may be the same, so each gets
-    a key of its own."""
-
-    def reading(path: str, machine: Machine) -> Iterator[Found]:
+    def read(self, path: str, machine: Machine) -> Iterator[Found]:
+        """Yields the records; ids that are names of files get a key of their directory."""
         directory = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path))
-        key = sha256(os.fsencode(directory)).hexdigest()[:8]
-        for each in read(path, machine):
-            yield evolve(each, id=f"{key}/{each.id}") if isinstance(each, Record) and not is_id(each.id) else each
-
-    return reading
+        key = "" if self.has_ids else f"{sha256(os.fsencode(directory)).hexdigest()[:8]}/"
+        for each in self.records(path, machine):
+            yield evolve(each, id=key + each.id) if isinstance(each, Record) and not is_id(each.id) else each
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
@@ -175,8 +156,28 @@ class Document:
         return os.path.splitext(os.path.basename(self.name))[0]
 
 
-def documents(path: str, suffixes: tuple[str, ...] = (".md",), depth: int = _MAX_DEPTH) -> Iterator[Document | LeftOut]:
-    """Yields the text files of a directory, or the one file at a path. What is hidden is passed over."""
+def each_file(
+    record: Callable[[Document, str], Found | Iterator[Found]], *suffixes: str
+) -> Callable[[str, Machine], Iterator[Found]]:
+    """Returns the reader of a directory in which each file is a record, or some, about the repository around it."""
+
+    def records(path: str, machine: Machine) -> Iterator[Found]:
+        place = repository_around(path)
+        return documents(path, lambda each: record(each, place), *(suffixes or (".md", ".markdown")))
+
+    return records
+
+
+def documents(
+    path: str, records: Callable[[Document], Found | Iterator[Found]], *suffixes: str, depth: int = _MAX_DEPTH
+) -> Iterator[Found]:
+    """Yields the records in the text files of a directory, or in the one file at a path. What is hidden is passed over."""
+    for each in _documents(path, suffixes or (".md",), depth):
+        found = each if isinstance(each, LeftOut) else records(each)
+        yield from found if isinstance(found, Iterator) else (found,)
+
+
+def _documents(path: str, suffixes: tuple[str, ...], depth: int) -> Iterator[Document | LeftOut]:
     if os.path.isfile(path):
         need(path.endswith(suffixes), path, f"a file of this memory ends in {' or '.join(suffixes)}")
         yield document(os.path.dirname(path), os.path.basename(path))
@@ -244,15 +245,15 @@ def read_json(path: str) -> Any:
         raise UsageInvalid(f"{path} is not a file of this memory: {error}") from None
 
 
-def json_files(path: str, directory: str) -> Iterator[tuple[str, dict[str, Any]] | LeftOut]:
-    """Yields the objects in the JSON files of a directory, each with its relative path."""
+def json_files(path: str, directory: str, records: Callable[[str, dict[str, Any]], Iterator[Found]]) -> Iterator[Found]:
+    """Yields the records in the JSON files of a directory, of whose relative path and object they are made."""
     for name in names_in(f"{path}/{directory}", lambda name: name.endswith(".json")):
         try:
             told = read_json(f"{path}/{directory}/{name}")
         except Error as error:
             yield LeftOut(f"{directory}/{name}", str(error))
         else:
-            yield f"{directory}/{name}", told if is_object(told) else {}
+            yield from records(f"{directory}/{name}", told if is_object(told) else {})
 
 
 def read_tables(path: str, column: str, missing: str, *names: str) -> tuple[list[dict[str, Any]], ...]:
@@ -284,16 +285,6 @@ def need(holds: bool, path: str, reason: str) -> None:
         raise UsageInvalid(f"{path}: {reason}", "Give the path of the memory: `memory import SOURCE PATH`.")
 
 
-def cwd_in(transcript: str) -> str | None:
-    """Returns the working directory that the beginning of a transcript of Claude Code names."""
-    try:
-        lines = head_of(transcript).split(b"\n")
-    except OSError:
-        return None
-    found = (each.get("cwd") for line in lines for each in objects_in(line).found)
-    return next((cwd for cwd in found if isinstance(cwd, str) and cwd.startswith("/")), None)
-
-
 def repository_around(path: str) -> str:
     """Returns the work tree that a file is in, else `global`: also of a directory that is a repository itself, as Letta's
     always is, since nobody works in a memory."""
@@ -314,8 +305,17 @@ def title_in(name: str) -> str:
     return redacted if redacted != name else name.replace("-", " ").replace("_", " ")
 
 
+def decoded(text: str | bytes) -> object:
+    """Returns the JSON value in a text, else the text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 def texts_in(value: object) -> tuple[str, ...]:
-    """Returns the texts of a list, or of a text with commas."""
+    """Returns the texts of a list, of JSON with one, or of a text with commas."""
+    value = decoded(value) if isinstance(value, str) and value.startswith("[") else value
     if isinstance(value, str):
         value = value.strip("[]").split(",")
     found: list[object] = list(value) if isinstance(value, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType]
@@ -367,22 +367,3 @@ def sections(body: str, level: int = 2) -> list[tuple[str, str]]:
     parts = [("", body[: ends[0]].strip())]
     parts += [(heading, body[end:until].strip()) for (_, end, heading), until in zip(starts, ends[1:], strict=True)]
     return [part for part in parts if part[1]]
-
-
-def size_of(text: str) -> int:
-    """Returns the characters of a text, or of as many full lines if it has more: a note is too large by either."""
-    return max(len(text), MOST_CHARS // MOST_LINES * sum(not line.isspace() for line in text.splitlines(keepends=True)))
-
-
-def pieces(text: str) -> list[str]:
-    """Returns the paragraphs and items of a markdown text, as many at a time as a note should have; code is one."""
-    fences = find_code(text).fences
-    found = re.finditer(r"\n\s*\n|\n(?=[-*+] |\d+[.)] )", text)
-    starts = [each.end() for each in found if not is_inside(each.start(), fences)]
-    cuts, size = [0], 0
-    for start, until in pairwise((0, *starts, len(text))):
-        if size and size + size_of(text[start:until]) > MOST_CHARS:
-            cuts.append(start)
-            size = 0
-        size += size_of(text[start:until])
-    return [text[cut:until].strip() for cut, until in pairwise((*cuts, len(text)))]

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import PurePath
 
 from attrs import evolve, frozen
@@ -25,24 +26,10 @@ from agent_memory.imports.base import (
     LeftOut,
     Machine,
     Record,
-    Source,
     Value,
-    pieces,
     sections,
-    size_of,
 )
-from agent_memory.imports.exporting import read_notes
-from agent_memory.imports.markdown import (
-    BASIC_MEMORY,
-    CURSOR_RULES,
-    CURSORCLAW,
-    INOSX,
-    LETTA,
-    MARKDOWN,
-    MEMORY_BANK,
-    OKF,
-)
-from agent_memory.imports.programs import CHUNKS, CLAUDE, CLAUDE_MEM, CODEX, MEM0, OPENMEMORY
+from agent_memory.imports.formats import NAMES, source_of
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
     Listed,
@@ -55,7 +42,7 @@ from agent_memory.note.note import (
 from agent_memory.note.note_format import render_note
 from agent_memory.redaction.redact import redact_path, stored_line
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.analyze import MOST_CHARS
+from agent_memory.rules.analyze import MOST_CHARS, MOST_LINES
 from agent_memory.rules.change import Change, ChangeGroup, Dropped
 from agent_memory.rules.drafts import (
     MAX_BODY_CHARS,
@@ -74,23 +61,6 @@ from agent_memory.text.ids import content_hash, is_id, mint_id
 from agent_memory.text.markdown import derive_description, derive_title, find_code, is_inside
 from agent_memory.text.plain_text import counted, first_few
 
-SOURCES: Mapping[str, Source] = {
-    "claude": CLAUDE,
-    "codex": CODEX,
-    "claude-mem": CLAUDE_MEM,
-    "basic-memory": BASIC_MEMORY,
-    "openmemory": OPENMEMORY,
-    "mem0": MEM0,
-    "inosx": INOSX,
-    "cursorclaw": CURSORCLAW,
-    "agent-memory-store": CHUNKS,
-    "letta": LETTA,
-    "memory-bank": MEMORY_BANK,
-    "cursor-rules": CURSOR_RULES,
-    "okf": OKF,
-    "jsonl": Source("notes as JSON lines", read_notes),
-    "markdown": MARKDOWN,
-}
 _OWN = {"bootstrap": "the project", "skills": "past sessions"}
 _DATED = re.compile(r"\A\[?\d{4}[- ]\d\d[- ]\d\d[T\d: ]*\]?(?: · .*)?\Z")
 """A heading that only says when."""
@@ -122,7 +92,7 @@ class Imported:
         )
         records = sum(map(len, (self.created, self.updated, self.values, self.left)), self.known)
         of_own = _OWN.get(self.source)
-        title = of_own or f"{SOURCES[self.source].title}, {counted(records, 'record')}"
+        title = of_own or f"{source_of(self.source).title}, {counted(records, 'record')}"
         return f"From {title}: {', '.join(counts)}"
 
     @property
@@ -155,9 +125,9 @@ class Importing:
     scope_of: Callable[[str], str]
 
     @staticmethod
-    def found(machine: Machine) -> dict[str, list[str]]:
+    def found(machine: Machine, names: Iterable[str] = NAMES) -> dict[str, list[str]]:
         """Returns the paths of the memories that lie where one usually does, by source."""
-        return {name: list(dict.fromkeys(filter(exists, each.find(machine)))) for name, each in SOURCES.items()}
+        return {name: list(dict.fromkeys(filter(exists, source_of(name).find(machine)))) for name in names}
 
     @staticmethod
     def below(source: str, path: str, machine: Machine) -> list[str]:
@@ -165,7 +135,7 @@ class Importing:
         part or a copy; the path itself where there are none."""
         homes = (path, *map(str, PurePath(path).parents)) if os.path.isdir(path) else ()
         places = (machine, *(Machine(each, {}, each) for each in homes))
-        usual = (each for place in places for each in SOURCES[source].find(place) if each.startswith(f"{path}/"))
+        usual = (each for place in places for each in source_of(source).find(place) if each.startswith(f"{path}/"))
         return list(dict.fromkeys(filter(exists, usual))) or [path]
 
     @as_result
@@ -176,7 +146,7 @@ class Importing:
         """Imports what lies at these paths, as one run. `scope` is that of all notes; without it each goes where its
         record says. With `is_mine` they are whose their record shows; else a foreign source's, so that no session is
         told of them before a person vouches for them. Only for a person."""
-        found = [each for path in paths for each in SOURCES[source].read(path, machine)]
+        found = [each for path in paths for each in source_of(source).read(path, machine)]
         return self.take(source, found, scope=scope, is_mine=is_mine, dry_run=dry_run)
 
     def take(
@@ -368,16 +338,35 @@ def _parts(found: Iterable[Found]) -> Iterator[Found]:
     as many at a time as fit. A note of ours stays whole if it may."""
     for each in found:
         if not isinstance(each, Record) or (
-            size_of(each.body) <= MOST_CHARS or (is_id(each.id) and len(each.body) <= MAX_BODY_CHARS)
+            _size_of(each.body) <= MOST_CHARS or (is_id(each.id) and len(each.body) <= MAX_BODY_CHARS)
         ):
             yield each
             continue
         title = each.title or each.id
         for heading, text in sections(each.body):
             name, id = f"{title}: {heading}" if heading not in ("", title) else title, f"{each.id}/{heading}"
-            for number, piece in enumerate(pieces(text), 1):
+            for number, piece in enumerate(_pieces(text), 1):
                 more = ("", "") if number == 1 else (f" ({number})", f"/{number}")
                 yield evolve(each, id=id + more[1], title=name + more[0], body=piece, description="", names=())
+
+
+def _size_of(text: str) -> int:
+    """Returns the characters of a text, or of as many full lines if it has more: a note is too large by either."""
+    return max(len(text), MOST_CHARS // MOST_LINES * sum(not line.isspace() for line in text.splitlines(keepends=True)))
+
+
+def _pieces(text: str) -> list[str]:
+    """Returns the paragraphs and items of a markdown text, as many at a time as a note should have; code is one."""
+    fences = find_code(text).fences
+    found = re.finditer(r"\n\s*\n|\n(?=[-*+] |\d+[.)] )", text)
+    starts = [each.end() for each in found if not is_inside(each.start(), fences)]
+    cuts, size = [0], 0
+    for start, until in pairwise((0, *starts, len(text))):
+        if size and size + _size_of(text[start:until]) > MOST_CHARS:
+            cuts.append(start)
+            size = 0
+        size += _size_of(text[start:until])
+    return [text[cut:until].strip() for cut, until in pairwise((*cuts, len(text)))]
 
 
 def _left(name: str, reason: str) -> Dropped:
