@@ -109,6 +109,32 @@ class TestBackfill:
         again = memory("backfill", "--transcripts-dir", str(talks), "--json").document
         assert again["harnesses"] == {"claude-code": {"done": 1}, "copilot": {"done": 2}}
 
+    def test_a_directory_without_such_sessions_is_refused_in_a_sentence(self, memory: Memory, tmp_path: Path) -> None:
+        talks, notes = tmp_path / "talks", tmp_path / "notes"
+        for each in (talks, notes):
+            each.mkdir()
+        for id in (ONE, TWO):  # named as Claude Code names its own
+            rollout = Rollout(id)
+            rollout.user("Remember: deploys run from main only.")
+            rollout.agent("Understood.")
+            rollout.write(talks).rename(talks / f"{id}.jsonl")
+        (notes / "a.md").write_text("# A\n")
+        named = memory("backfill", "codex", str(talks))
+        assert (named.code, "`memory backfill --transcripts-dir PATH`" in named.err) == (2, True)
+        claude = memory("backfill", "claude-code", "--transcripts-dir", str(talks))
+        assert claude.code == 2
+        assert claude.err.removeprefix("memory: ") == (
+            f"There are no sessions of claude-code in {talks}. 2 files look like sessions of codex; "
+            f"name that harness, or none: {talks / ONE}.jsonl and 1 more.\n"
+        )
+        empty = memory("backfill", "--transcripts-dir", str(notes))
+        assert (empty.code, empty.err) == (2, f"memory: There are no sessions in {notes}.\n")
+        assert memory("config", "get", "capture.transcriptRoots", "--json").document["value"] == []
+        memory.configure(capture={"transcriptRoots": [str(talks)]})
+        assert memory("backfill", "--json").document["harnesses"] == {"codex": {"new": 2}}
+        (problem,) = memory("backfill", "claude-code", "--json").document["problems"]
+        assert problem.startswith("2 files look like sessions of codex")
+
     def test_sessions_that_are_quiet_for_long_enough_are_handed_over(self, memory: Memory) -> None:
         now_ms = time.time_ns() // 1_000_000
         work = talk(ONE, "Please make the harbour lamp blink.", started_ms=now_ms - 60 * MINUTE_MS)

@@ -27,6 +27,7 @@ from agent_memory.errors import Error, StateInvalid, StateNotFound, SwitchedOff,
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import (
     exists,
+    files_below,
     is_directory,
     memory_program,
     names_below,
@@ -719,22 +720,26 @@ class Memory:
 
     # -- past sessions ------------------------------------------------------------------------------------------------
 
-    def add_transcripts(self, path: str, *, keep: bool) -> None:
-        """Looks for sessions in one more directory; with `keep` from now on, or no later run would find them again, and
-        then only for a person."""
+    def add_transcripts(self, path: str) -> bool:
+        """Looks for sessions in one more directory. Returns whether it was none before."""
+        capture = self.config.capture
+        is_new = path not in capture.transcript_roots
+        capture = evolve(capture, transcript_roots=(*capture.transcript_roots, path))
+        self.effective = evolve(self.effective, config=evolve(self.config, capture=capture))
+        return is_new
+
+    def keep_transcripts(self, path: str) -> None:
+        """Looks for sessions there from now on, or no later run would find them again. Only for a person."""
 
         def add(document: dict[str, Any]) -> bool:
             roots = document.setdefault("capture", {}).setdefault("transcriptRoots", [])
             roots += [] if path in roots else [path]
             return True
 
-        home, capture = home_of(self.environ), self.config.capture
-        if keep and path not in capture.transcript_roots:
-            self.caller.only_a_person("backfill --transcripts-dir")
-            with late.plan.SetupState(home).locked():
-                change_own_config(config_path(home), add)
-        capture = evolve(capture, transcript_roots=(*capture.transcript_roots, path))
-        self.effective = evolve(self.effective, config=evolve(self.config, capture=capture))
+        home = home_of(self.environ)
+        self.caller.only_a_person("backfill --transcripts-dir")
+        with late.plan.SetupState(home).locked():
+            change_own_config(config_path(home), add)
 
     def backfill_io(self, *, watching: bool = False, directory: str | None = None) -> late.backfill.BackfillIo:
         """Returns what backfill and watch act on; `watching` leaves out the harnesses whose sessions no file announces. All
@@ -770,8 +775,8 @@ class Memory:
             switches=self.switches,
             tombstones=self.tombstones,
             progress=_silent if watching else self.progress,
-            loose=lambda known: (
-                () if directory is None else late.harness.loose_sessions(self.histories, directory, known)
+            loose=lambda read, unread: late.harness.loose_sessions(
+                self.histories, unread | set(files_below(directory) if directory else ()) - read
             ),
         )
 

@@ -187,6 +187,7 @@ def _text_of(path: str) -> str:
 # -- backfill ---------------------------------------------------------------------------------------------------------
 
 
+_DIRECTORIES = "`memory backfill --transcripts-dir PATH` names a directory of transcripts."
 _WORDS: dict[Sight, str] = {
     "new": "new",
     "grown": "continued since",
@@ -205,7 +206,7 @@ _WORDS: dict[Sight, str] = {
 
 
 def configure_backfill(options: Options) -> None:
-    options.harnesses("only sessions of these harnesses", tuple(Harness))
+    options.harnesses("only sessions of these harnesses", tuple(Harness), _DIRECTORIES)
     options.since("only sessions changed since: 30d, 12h, 2026-02-13")
     options.number("--limit", "put at most N sessions into the inbox, the oldest first", least=1)
     threshold = "also write the handoff of sessions that have been quiet for this long"
@@ -232,9 +233,14 @@ def _backfill(arguments: Arguments, console: Console) -> None:
         path = os.path.abspath(os.path.expanduser(arguments.transcripts_dir))
         if not os.path.isdir(path):
             raise UsageInvalid(f"{path} is not a directory")
-        memory.add_transcripts(path, keep=not arguments.dry_run)
+    is_new = path is not None and memory.add_transcripts(path)
     io = memory.backfill_io(directory=path)
     found = unwrap(plan_backfill(io, tuple(arguments.harness), arguments.since))
+    if path is not None and arguments.since is None and not found.any_in(path):
+        of = f" of {', '.join(arguments.harness)}" if arguments.harness else ""
+        raise UsageInvalid(f"There are no sessions{of} in {path}", " ".join(found.problems))
+    if path is not None and is_new and not arguments.dry_run:
+        memory.keep_transcripts(path)
     plan = limited(found, arguments.limit)
     # Printed before anything is done about it.
     console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.")
@@ -293,7 +299,7 @@ _LINE_CHARS = 1_000
 
 
 def configure_watch(options: Options) -> None:
-    options.harnesses("only sessions of these harnesses", tuple(Harness))
+    options.harnesses("only sessions of these harnesses", tuple(Harness), _DIRECTORIES)
     options.flag("--wait-for-transcripts", "wait if no harness has kept a session here yet")
 
     def seconds(name: str, default_ms: int, meaning: str) -> None:

@@ -334,8 +334,10 @@ class Options:
 
         self.add("--expires", metavar="WHEN", type=when, help=meaning)
 
-    def harnesses(self, meaning: str, known: Sequence[str]) -> None:
+    def harnesses(self, meaning: str, known: Sequence[str], paths: str = "") -> None:
         def harness(word: str) -> str:
+            if word not in known and paths and ("/" in word or os.path.isdir(word)):
+                raise UsageInvalid(f"{word} is not the name of a harness", paths)
             if word not in known:
                 hint = f"{closest(word, known)}Known harnesses: {', '.join(known)}."
                 raise UsageInvalid(f"There is no harness {word!r}", hint)

@@ -153,7 +153,7 @@ def learnt_from(directory: str, environ: Mapping[str, str], scratch: Path, warn:
         memory.effective, config=evolve(config, storage=evolve(config.storage, auto_commit=False))
     )
     memory.clock = clock = _SetClock()
-    memory.add_transcripts(directory, keep=False)
+    memory.add_transcripts(directory)
     found = unwrap(plan_backfill(evolve(memory.backfill_io(directory=directory), progress=progress)))
     for problem in found.problems:
         warn(problem)

@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from glob import escape, iglob
 from hashlib import sha256
@@ -119,12 +119,10 @@ _ID = re.compile(r'"(?:sessionId|sessionID|session_id|id)":\s*"([\w-]{8,128})"')
 _OF_A_SUBAGENT = re.compile(r"/subagents/|/agent-[^/]*$")
 
 
-def loose_sessions(
-    histories: HistorySource, directory: str, known: AbstractSet[str | None]
-) -> Iterator[FoundSession | str]:
-    """Yields the sessions in further files of a directory, whatever they are called: copies under other names. Each is of the
-    first harness that finds both sides of a talk in it; of a file that none can read the path is yielded, of a sub-agent's nothing."""
-    for path in sorted(set(files_below(directory)) - known):
+def loose_sessions(histories: HistorySource, paths: Iterable[str]) -> Iterator[FoundSession | str]:
+    """Yields the sessions in files, whatever they are called: copies under other names. Each is of the first harness that
+    finds both sides of a talk in it; of a file that none can read the path is yielded, of a sub-agent's nothing."""
+    for path in sorted(paths):
         if not path.endswith((".json", ".jsonl")) or _OF_A_SUBAGENT.search(path):
             continue
         head = read_loosely(path, 200_000).decode("utf-8", "replace")

@@ -70,8 +70,9 @@ class BackfillIo:
     switches: Callable[[], Switches]
     tombstones: Tombstones | None = None
     progress: Callable[[str], object] = str
-    loose: Callable[[Set[str | None]], Iterable[FoundSession | str]] = lambda known: ()
-    """Returns the sessions in further files of a named directory, and the files that hold none."""
+    loose: Callable[[Set[str], Set[str]], Iterable[FoundSession | str]] = lambda read, unread: ()
+    """Returns the sessions in the files that were not read, and in those of a named directory but for those that were,
+    whatever they are called; and the paths of files that hold none."""
 
     def chosen(self, harnesses: Sequence[Harness], wanted: str = "found", hint: str = ".") -> tuple[Harness, ...]:
         """Returns these harnesses, each once, or all; UsageInvalid for one whose sessions cannot be found."""
@@ -246,14 +247,18 @@ def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: i
             sighted.append(looking.at(session))
 
     look(found)
-    loose = list(io.loose({each.found.path for each in sighted if each.sight != "unreadable"}))
-    unread = sorted(each for each in loose if isinstance(each, str))
-    further = [each for each in loose if isinstance(each, FoundSession) and each.harness in io.chosen(harnesses)]
-    read = {each.path for each in further}
-    sighted = [each for each in sighted if each.found.path is None or each.found.path not in read]
-    look(further)
+    named = {each.found.path: each.sight == "unreadable" for each in sighted if each.found.path is not None}
+    loose = list(io.loose(named.keys(), {path for path, is_unread in named.items() if is_unread}))
+    other = [each for each in loose if isinstance(each, FoundSession)]
+    sighted = [each for each in sighted if each.found.path not in {session.path for session in other}]
+    look([each for each in other if each.harness in io.chosen(harnesses)])
+    unread = sorted(each for each in loose if isinstance(each, str) and each not in named)
     which = first_few(unread, 3)
     problems += [f"{counted(len(unread), 'file')} could not be read as a session: {which}."] if unread else []
+    for harness in sorted({each.harness for each in other} - {*io.chosen(harnesses)}):
+        paths = sorted(str(each.path) for each in other if each.harness is harness)
+        looks = counted(len(paths), "file looks", "files look")
+        problems.append(f"{looks} like sessions of {harness}; name that harness, or none: {first_few(paths, 1)}.")
     problems += [f"{_named(each.found)}: {each.problem}" for each in sighted if each.problem]
     return Backfill(tuple(sorted(sighted, key=lambda each: (each.at_ms, each.found.session_id))), tuple(problems))
 

@@ -94,6 +94,10 @@ class Backfill:
         """Returns the sessions to put into the inbox, oldest first."""
         return tuple(each for each in self.sighted if each.entry is not None)
 
+    def any_in(self, directory: str) -> bool:
+        """Returns whether one of them is in a file there, or may be, because it has no file of its own."""
+        return any(each.found.path is None or each.found.path.startswith(f"{directory}/") for each in self.sighted)
+
     @property
     def harnesses(self) -> list[Harness]:
         return sorted({each.found.harness for each in self.sighted})
