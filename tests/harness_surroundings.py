@@ -16,7 +16,7 @@ from agent_memory.harness.transcripts import Sessions
 from agent_memory.note.note import Harness
 from agent_memory.results import as_result
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import Context, InboxEntry, SessionFile, retrieval_of, session_id_of
+from agent_memory.session.queue import Context, InboxEntry, SessionFile, retrieval_of
 
 
 def surroundings(home: Path | str, *roots: str, **environ: str) -> Surroundings:
@@ -57,7 +57,7 @@ def fetch_from(source: Sessions, entry: InboxEntry, mark: SessionMark | None = N
     how = entry.retrieval
     path = how.session_path if isinstance(how, SessionFile) else None
     fetched: Result[History, Error] = as_result(source.history)(
-        session_id_of(entry) or "", path, entry.context.cwd, mark
+        entry.retrieval.session_id or "", path, entry.context.cwd, mark
     )
     return fetched
 

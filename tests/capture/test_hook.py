@@ -21,7 +21,7 @@ from agent_memory.capture.inbox_files import parse_inbox_entry, render_inbox_ent
 from agent_memory.capture.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.files.root import is_marked
 from agent_memory.note.note import Harness
-from agent_memory.session.queue import Context, SessionFile, session_id_of
+from agent_memory.session.queue import Context, SessionFile
 from faults import failing_at
 from hook_calls import HOOK, ID, PAYLOADS, call, inbox_of, payload, problems_of
 from inbox_entries import contexts, instants
@@ -243,7 +243,7 @@ def test_every_harness_is_captured_with_nothing_that_anybody_wrote(harness: str,
     call(json.dumps(sent).encode(), command=as_hook_of(harness))
     (entry,) = inbox_of(root)
     assert entry.harness == harness
-    assert (entry.retrieval.method, session_id_of(entry)) == (method_of(harness), ID)
+    assert (entry.retrieval.method, entry.retrieval.session_id) == (method_of(harness), ID)
     assert "WROTE" not in next((root / "inbox").iterdir()).read_text()
     assert problems_of(home) == []
 

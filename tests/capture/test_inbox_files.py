@@ -40,7 +40,6 @@ from agent_memory.session.queue import (
     Pending,
     Trouble,
     queue_key,
-    session_id_of,
 )
 from faults import Killed, each_failure, each_kill, failing_at, failing_on, killed_at, snapshot
 from inbox_entries import AT_MS, entries, note, session
@@ -334,7 +333,7 @@ def inbox_recent(root: Path) -> Inbox:
 
 
 def ids(found: Iterable[Result[InboxEntry, Error]]) -> list[str | None]:
-    return [session_id_of(each.unwrap()) for each in found]
+    return [each.unwrap().retrieval.session_id for each in found]
 
 
 def test_sessions_come_newest_first_and_what_cannot_be_looked_at_hides_nothing_else_p6(inbox_recent: Inbox) -> None:

@@ -10,7 +10,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.errors import Error, HistoryUnavailable
 from agent_memory.harness import note_history
 from agent_memory.session.history import History, Role, SessionMark
-from agent_memory.session.queue import FileSnapshot, InboxEntry, InlineNote, session_id_of
+from agent_memory.session.queue import FileSnapshot, InboxEntry, InlineNote
 from agent_memory.session.turns import last_time, turns_after
 
 
@@ -29,7 +29,7 @@ class DictHistories:
         """The turns after the mark; HistoryUnavailable for what was never put."""
         if isinstance(entry.retrieval, InlineNote):
             return Success(note_history(entry, entry.retrieval))
-        key = entry.retrieval.path if isinstance(entry.retrieval, FileSnapshot) else session_id_of(entry) or ""
+        key = entry.retrieval.path if isinstance(entry.retrieval, FileSnapshot) else entry.retrieval.session_id or ""
         held = self._held.get(key)
         if held is None:
             return Failure(HistoryUnavailable(key, "nothing was put under this key", is_missing=True))

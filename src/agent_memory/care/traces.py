@@ -41,7 +41,7 @@ from agent_memory.results import as_result
 from agent_memory.rules.change import Change, FileChange, FileState, Footprint
 from agent_memory.rules.forgotten import FORGOTTEN, ForgettingAtWork, SessionKey, TraceWords, share_of
 from agent_memory.rules.plan import ids_of
-from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InlineNote, queue_key, session_id_of
+from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InlineNote, queue_key
 from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.note_files import ARCHIVE, RUNS, TOPICS, entry_or_none, parse_tiers, read_image, render_tiers
 from agent_memory.store.reversal import files_together
@@ -132,7 +132,7 @@ def inbox_traces(root: str, session: SessionKey | None, ids: frozenset[str] = fr
             made = frozenset[str]() if entry.outcome is None else frozenset(entry.outcome.entry_ids)
             named = None if session is None else (session.session_id, session.harness or entry.harness)
             holds_text = isinstance(entry.retrieval, InlineNote | FileSnapshot) and not ids.isdisjoint(made)
-            if (session_id_of(entry), entry.harness) != named and not holds_text:
+            if (entry.retrieval.session_id, entry.harness) != named and not holds_text:
                 continue
             made_ids |= made
             keys.add(queue_key(entry, path.rpartition("/")[2]))

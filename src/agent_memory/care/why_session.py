@@ -29,7 +29,7 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change, entries_written
 from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, short_id
 from agent_memory.session.history import SessionMark, resume_command
-from agent_memory.session.queue import MAX_ATTEMPTS, InboxEntry, Trouble, queue_key, session_id_of
+from agent_memory.session.queue import MAX_ATTEMPTS, InboxEntry, Trouble, queue_key
 from agent_memory.store.kept_histories_files import IndexedPart
 from agent_memory.store.run_files import RunLog
 from agent_memory.text.instants import instant
@@ -84,7 +84,7 @@ class FoundCapture:
 
     @property
     def key(self) -> tuple[str, str]:
-        return self.entry.harness.value, session_id_of(self.entry) or ""
+        return self.entry.harness.value, self.entry.retrieval.session_id or ""
 
 
 @frozen
@@ -353,7 +353,7 @@ def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[FoundCapt
             if image is None or session_id.encode("utf-8", "backslashreplace") not in image.data:
                 continue
             entry = parse_inbox_entry(image.data.decode("utf-8", "replace")).value_or(None)
-            named = None if entry is None else session_id_of(entry)
+            named = None if entry is None else entry.retrieval.session_id
             if entry is not None and named is not None and named.startswith(session_id):
                 trouble = troubles.get(queue_key(entry, name)) if place == "waiting" else None
                 captures.append(FoundCapture(entry, place, name, trouble))
@@ -405,7 +405,7 @@ def list_sessions(
     captures, parts = defaultdict[Key, list[InboxEntry]](list), defaultdict[Key, list[IndexedPart]](list)
     given, own = defaultdict[Key, list[Delivery]](list), defaultdict[Key, list[Listed]](list)
     for entry in map(unwrap, captured):
-        captures[entry.harness.value, session_id_of(entry) or ""].append(entry)
+        captures[entry.harness.value, entry.retrieval.session_id or ""].append(entry)
     for part in kept:
         parts[part.harness, part.session_id].append(part)
     told = Counter[str]()

@@ -42,7 +42,6 @@ from agent_memory.session.queue import (
     Retrieval,
     SessionFile,
     retrieval_of,
-    session_id_of,
 )
 from agent_memory.text.plain_text import clean_text, counted, one_line
 
@@ -155,7 +154,7 @@ def _put(memory: Memory, harness: Harness, retrieval: Retrieval) -> str:
     found = memory.checkout
     context = Context(cwd=memory.cwd, repo=found.repo, branch=found.branch, commit=found.commit)
     entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, context)
-    session_id = session_id_of(entry)
+    session_id = entry.retrieval.session_id
     if session_id is not None and not isinstance(retrieval, InlineNote):  # a note in a forgotten session is a new one
         tombstone = unwrap(memory.tombstones.of_session(harness, session_id))
         if tombstone is not None:

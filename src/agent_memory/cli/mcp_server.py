@@ -169,8 +169,7 @@ def serve_stdio(server: MemoryServer) -> None:
                         everything.cancel_scope.cancel()
 
             everything.start_soon(end_by_signal)
-            # It takes anything that is read by lines and written to.
-            async with stdio_server(pipe, pipe) as (incoming, outgoing):  # type: ignore[arg-type]
+            async with stdio_server(pipe, pipe) as (incoming, outgoing):  # type: ignore[arg-type]  # takes whatever has lines
                 options = server.protocol.create_initialization_options()
                 await server.protocol.run(incoming, outgoing, options)
             everything.cancel_scope.cancel()

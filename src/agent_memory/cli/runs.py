@@ -20,7 +20,7 @@ from agent_memory.rules.change import Change, ChangeGroup, entries_written
 from agent_memory.rules.plan import ids_of, kind_of
 from agent_memory.rules.run import DefragRun, Run
 from agent_memory.rules.run_log import LoggedRun, short_id
-from agent_memory.session.queue import FileSnapshot, session_id_of
+from agent_memory.session.queue import FileSnapshot
 from agent_memory.store.diffs import diff_parts, render_diff
 from agent_memory.store.run_json import outcome_document, plan_document
 from agent_memory.text.instants import day_of, iso_of, ms_of
@@ -88,7 +88,7 @@ def _consolidate(arguments: Arguments, console: Console) -> int:
             console.warn(f"nothing was kept of {retrieval.path}: {outcome.reason}")
         elif outcome.verdict == "skipped":
             entry = each.pending.entry
-            session = f"the {entry.harness} session {session_id_of(entry)}"
+            session = f"the {entry.harness} session {entry.retrieval.session_id}"
             unkept_for.setdefault(outcome.reason.rstrip("."), []).append(session)
     unkept = [
         f"Nothing was kept of {first_few(sessions, _MOST_UNKEPT, ', nor of ')}: {reason}."

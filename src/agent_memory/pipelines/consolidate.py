@@ -58,7 +58,6 @@ from agent_memory.session.queue import (
     after_timeout,
     after_unavailable,
     is_exhausted,
-    session_id_of,
 )
 from agent_memory.session.tool_calls import entry_uses
 from agent_memory.session.windows import cut_windows, redact_history
@@ -112,7 +111,7 @@ def is_looked_at_again(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) 
 
 def _marked_id(entry: InboxEntry) -> str | None:
     """Returns the session's id under which its mark is kept; None for an entry that is complete in itself."""
-    return None if isinstance(entry.retrieval, InlineNote | FileSnapshot) else session_id_of(entry)
+    return None if isinstance(entry.retrieval, InlineNote | FileSnapshot) else entry.retrieval.session_id
 
 
 def _from_source(io: ConsolidateIo, work: Work, mark: SessionMark | None) -> Work:
@@ -283,7 +282,7 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
     # A later window sees the store as the earlier ones will leave it.
     planned = stored_when_applied(work.plan, live)
     entries = live_when_applied(work.plan, live, planned)
-    session_id = session_id_of(work.pending.entry)
+    session_id = work.pending.entry.retrieval.session_id
     ranked = rank_related(history, entries, work.scope, session_id)
 
     def shown_of(related: Mapping[str, float], max_chars: int) -> tuple[StoredEntry, ...]:
@@ -367,7 +366,7 @@ def _handoff_id(work: Work, entries: Mapping[str, StoredEntry], live: Iterable[M
         return work.mark.handoff_id
     created = (change.id for change in work.plan.changes if change.act == "create")
     planned = (id for id in created if id in entries and entries[id].meta.kind is Kind.HANDOFF)
-    session_id = session_id_of(work.pending.entry)
+    session_id = work.pending.entry.retrieval.session_id
     stored = (each.id for each in live if session_id and is_handoff_of(each, work.pending.entry.harness, session_id))
     return next(planned, None) or next(stored, None)
 
@@ -546,7 +545,7 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
     pending, queue = run.queue[0], run.queue[1:]
     work = Work(pending)
     taken = evolve(run, queue=queue, work=work)
-    number, session = len(run.settled) + 1, session_id_of(pending.entry) or pending.name
+    number, session = len(run.settled) + 1, pending.entry.retrieval.session_id or pending.name
     total = number + len(queue)
     io.progress(f"{number:,} of {max(number, min(total, run.limit or total)):,}: {pending.entry.harness} {session}")
     try:
@@ -669,7 +668,7 @@ def commit_changes(io: ConsolidateIo, run: Run) -> Run:
     done = evolve(run, work=None, settled=(*run.settled, settled))
     if run.dry_run or work.receipt is None or not work.receipt.applied:
         return done
-    entry, applied, session = work.pending.entry, work.receipt.applied, session_id_of(work.pending.entry)
+    entry, applied, session = work.pending.entry, work.receipt.applied, work.pending.entry.retrieval.session_id
     subject = f"consolidate: {counted(len(applied), 'note')} from {entry.harness}{f' session {session[:12]}' if session else ''}"
     signs = {"create": "+", "replace": "~", "retire": "-", "restore": "+"}
     body = "\n".join(f"{signs[each.act]} {each.id} {each.title}".rstrip() for each in applied)

@@ -19,7 +19,7 @@ from agent_memory.rules.drafts import stored_body, stored_description, stored_ta
 from agent_memory.rules.forgotten import forgotten_note
 from agent_memory.rules.origin import Claim, cleared, origin_of, with_source
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import Context, InboxEntry, session_id_of
+from agent_memory.session.queue import Context, InboxEntry
 from agent_memory.session.windows import redact_history
 from agent_memory.text.ids import mint_id
 from agent_memory.text.instants import DAY_MS
@@ -85,7 +85,7 @@ def take_named(io: HandingOverIo, session_id: str, harness: Harness | None, gues
             trouble = each.failure()
             continue
         entry = each.unwrap()
-        if session_id_of(entry) == session_id and harness in (None, entry.harness):
+        if entry.retrieval.session_id == session_id and harness in (None, entry.harness):
             known = entry
             break
     tried = guesses if known is None else (known,)
@@ -109,7 +109,7 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
     older: Taken | None = None
     for each in io.recent():
         entry = unwrap(each)  # an entry that cannot be read may be the newest (P6)
-        key = (entry.harness.value, session_id_of(entry))
+        key = (entry.harness.value, entry.retrieval.session_id)
         is_elsewhere = bool(entry.context.cwd or entry.context.repo) and _scope_of(io, entry) != scope
         if key in tried or (harness is not None and entry.harness is not harness) or is_elsewhere:
             continue
@@ -153,7 +153,7 @@ def _take(io: HandingOverIo, entry: InboxEntry, scope: str | None = None) -> Tak
 def history_beyond(io: HandingOverIo, entry: InboxEntry, at_ms: int) -> History | None:
     """Returns the redacted history of a session: what was kept of it if that reaches beyond this instant, since reading
     that takes a fiftieth of the time, else its transcript. None if no person worked in it."""
-    kept = io.kept.fetch(entry.harness, session_id_of(entry) or "", None).value_or(None)
+    kept = io.kept.fetch(entry.harness, entry.retrieval.session_id or "", None).value_or(None)
     if kept is not None and (kept.ended_at_ms or 0) > at_ms:
         return _heard(io, entry, kept)
     history = _heard(io, entry)
@@ -162,7 +162,7 @@ def history_beyond(io: HandingOverIo, entry: InboxEntry, at_ms: int) -> History 
 
 def _heard(io: HandingOverIo, entry: InboxEntry, kept: History | None = None) -> History | None:
     """Returns what was said in a session while memory was not paused; None if no person worked in it."""
-    session_id = session_id_of(entry) or ""
+    session_id = entry.retrieval.session_id or ""
     tombstone = unwrap(io.tombstones.of_session(entry.harness, session_id))
     if tombstone is not None:
         raise SessionForgotten(session_id, tombstone.at_ms)

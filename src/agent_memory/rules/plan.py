@@ -31,7 +31,7 @@ from agent_memory.redaction.redact import redact_path, stored_line
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, SectionBudget, entries_written
 from agent_memory.rules.findings import Analysis
 from agent_memory.session.history import History, Role, Turn
-from agent_memory.session.queue import InboxEntry, InlineNote, session_id_of
+from agent_memory.session.queue import InboxEntry, InlineNote
 from agent_memory.text.ids import EntryId
 from agent_memory.text.instants import DAY_MS
 from agent_memory.text.plain_text import Count, Words
@@ -241,7 +241,7 @@ class PlanFacts:
         cwd, branch = context.cwd or self.window.cwd, self.window.branch or context.branch
         return Source(
             harness=self.entry.harness,
-            thread_id=session_id_of(self.entry),
+            thread_id=self.entry.retrieval.session_id,
             repo=self.scope if self.scope != GLOBAL_SCOPE else context.repo,
             cwd=stored_line(redact_path(cwd), _MAX_CWD_CHARS) if cwd else None,
             agent=stored_line(self.window.agent, 100) if self.window.agent else None,

@@ -59,7 +59,7 @@ from agent_memory.rules.origin import Claim, cleared, is_correction, is_said_by,
 from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate
 from agent_memory.rules.similarity import Subject, says_nothing_new
 from agent_memory.session.history import Role, Turn
-from agent_memory.session.queue import InlineNote, session_id_of
+from agent_memory.session.queue import InlineNote
 from agent_memory.text.ids import mint_id
 from agent_memory.text.markdown import MAX_TITLE_CHARS, derive_description, derive_title, without_see_also
 from agent_memory.text.plain_text import one_line
@@ -280,7 +280,7 @@ class _Window:
         have been elsewhere when it was read before."""
         known = [(entry.meta, body_hash(entry.body)) for entry in self.planned.values()]
         known += [(each.meta, each.body_hash) for each in self.facts.live if each.meta.id not in self.planned]
-        session, wanted = session_id_of(self.facts.entry), body_hash(body)
+        session, wanted = self.facts.entry.retrieval.session_id, body_hash(body)
 
         def is_told(meta: Meta) -> bool:
             if meta.is_unheard(origin):

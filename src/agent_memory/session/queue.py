@@ -182,11 +182,6 @@ def possible_retrievals(session_id: str, harness: Harness | None) -> Iterator[tu
             yield each, retrieval_of(each, session_id)
 
 
-def session_id_of(entry: InboxEntry) -> str | None:
-    """Returns the harness's own id of the session, if the entry has one."""
-    return entry.retrieval.session_id
-
-
 @frozen
 class Trouble:
     """The failures of an entry so far, stored outside its file (which never changes). A fresh entry has none."""

@@ -15,7 +15,7 @@ from agent_memory.rules.change import Change
 from agent_memory.rules.plan import Action, Deferred, DefragProposal, Plan
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
 from agent_memory.rules.run_log import LoggedRun, logged_actions
-from agent_memory.session.queue import Outcome, Retrieval, session_id_of
+from agent_memory.session.queue import Outcome, Retrieval
 from agent_memory.text.instants import iso_of
 from agent_memory.text.json_codec import Converter, Documents, Format, InvalidValue, load_bytes, written
 from agent_memory.text.json_shape import is_object
@@ -178,7 +178,7 @@ def reported(run: Run, ended_at_ms: int, error: Error | None) -> tuple[LoggedRun
         {
             "inbox": list(each.pending.names),
             "harness": each.pending.entry.harness.value,
-            "session": session_id_of(each.pending.entry),
+            "session": each.pending.entry.retrieval.session_id,
             "outcome": outcome_document(each.outcome),
             "applied": [] if each.receipt is None else _OURS.written(each.receipt.applied),
         }

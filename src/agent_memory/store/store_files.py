@@ -43,6 +43,7 @@ from agent_memory.store.note_files import (
     read_stored,
     tiers_in,
     trouble_with,
+    understand,
     unreadable,
 )
 from agent_memory.store.store_database import FollowedFiles, StoreDatabase
@@ -255,10 +256,10 @@ class Team:
 
     def read(self, listed: Listed) -> StoredEntry:
         """Returns the note with its text. EntryChanged if the file is not as it was listed."""
-        stored = None if self.files is None else read_stored(self.files.root, listed.path, listed)
-        if stored is None or stored.listed is not listed:
+        image = None if self.files is None else read_image(self.files.root, listed.path)
+        if image is None or content_hash(image.data) != listed.content_hash:
             raise EntryChanged(listed.meta.id)
-        return stored
+        return understand(listed.path, image.data, image.mtime_ns, listed)
 
 
 def read_team(files: TeamFiles, scope: str, vouched: Mapping[tuple[str, str], int]) -> Team:
