@@ -57,6 +57,7 @@ def test_what_a_page_orders_is_external_however_it_is_cited(order: Claim) -> Non
         ("amp threads markdown", "", None, True),
         ("Bash", "curl -s https://docs.example/x", None, True),
         ("Bash", "curl -s http://localhost:8080/health", None, False),
+        ("Bash", "gh pr checks 12 --json name,state", None, False),
         ("Bash", "gh issue view 12", None, True),
         ("Bash", "gh pr create --fill", None, False),
         ("Bash", "cat node_modules/left-pad/README.md", None, True),
@@ -269,6 +270,8 @@ def ran(*steps: tuple[str, str]) -> History:
         ("curl -s localhost:80 > racks.html", "cat racks.html", Origin.AGENT),
         ("curl -s https://racks.example/ -o /tmp/racks.html", "cat racks.toml", Origin.AGENT),
         ("curl -s https://racks.example/ 2>/dev/null", "make", Origin.AGENT),
+        ("[1, 2].map(n => tools.run({cmd: `gh pr view ${n}`}))", "tools.run({cmd: `make`})", Origin.AGENT),
+        ("curl -s https://racks.example/ -d a=>docs/racks.md", "cat docs/racks.md", Origin.EXTERNAL),
     ],
 )
 def test_what_a_fetch_wrote_is_a_page_wherever_it_is_read_p19(fetch: str, look: str, origin: Origin) -> None:

@@ -66,11 +66,12 @@ _ASIDE = re.compile(r"'[^']*'|\"[^\"]*\"|<<.*|\d?>\s*(?:/dev/null|&\d)")
 """Matches what in a command line is no command and no file: quotations, a script for its input."""
 _LOGIN = re.compile(r"\b(?:ssh|scp|rsync)\b|@", re.IGNORECASE)
 _SAVES = re.compile(
-    r"(?:>|\s--?(?:o|O|output|output-document)[\s=]|\btee\s(?:-a\s)?)\s*['\"]?(?!/dev/|-)([\w~-]*[./][\w./~-]+)"
+    r"(?:>|\s--?(?:o|O|output|output-document)[\s=]|\btee\s(?:-a\s)?)\s*['\"]?(?!/dev/|-)([\w~-]*[./][\w./~-]+)(?![\w(])"
     r"|(?:\bwget\s|\bcurl\s[^;&|]*?-\w*O)[^;&|]*?://[^\s'\"?]*/([\w.-]+)"
     r"|\sclone\s[^;&|]*?/([\w.-]+?)(?:\.git)?/?['\"]?(?:\s+(?:--\s+)?['\"]?(?!-)([\w./~-]+))?['\"]?\s*(?=$|[;&|\d>])"
 )
-"""Matches a file that a command writes, or the name of a repository that it clones and the directory for it."""
+"""Matches a file that a command writes, which no function is (`n => tools.exec_command(…)`), or the name of a repository that it
+clones and the directory for it."""
 
 
 def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
