@@ -448,10 +448,11 @@ NOT_LOST: dict[str, tuple[str, dict[str, str], set[str], dict[str, str]]] = {
     "and in a bank": ("memory-bank", {"progress.md": "## Errors\nTea.\n## Errors\nAle.\n"}, {"Tea.", "Ale."}, {}),
     "one broken file": (
         "agent-memory-store",
-        {"chunks/a.md": "Tea.", "state/x.json": "{", "state/y.json": "[]", "state/z.json": "3"},
+        {"chunks/a.md": "Tea.", "state/x.json": "{", "state/y.json": "[]", "state/z.json": "3", "state/v.json": '{"key": [1]}'},
         {"Tea."},
-        {"state/x.json": "is not a file of this memory", "state/y.json": "it has no key", "state/z.json": "it has no key"},
+        {"state/x.json": "is not a file of this memory", "state/y.json": "it has no key", "state/z.json": "it has no key", "state [1]": "key: may hold"},
     ),
+    "an instant that is no number": ("markdown", {"a.md": "---\ncreated: .inf\nmodified: .nan\n---\nTea."}, {"Tea."}, {}),
     "a summary alone": (
         "codex",
         {"memory_summary.md": "v1\n## User preferences\nTea.\n## What's in Memory\n- lamp\n"},
@@ -574,6 +575,15 @@ def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:
         "link.md": "it is a link, or not a regular file",
         "long": "it has 14,999 characters, at most 8,000 are allowed",
     }
+
+
+def test_an_export_with_odd_parts_is_read_as_far_as_it_can(memory: Memory) -> None:
+    row = '{"text": "Tea.", "project": [1], "memory_session_id": {}, "created_at_epoch": 1e400}'
+    dump = '[{"id": "a", "memory": "Ale.", "created_at": -1e400}, 3]'
+    files(memory.home, {"mem.json": f'{{"observations": [{row}, 3], "sessions": 3}}', "dump.json": dump})
+    for source, name in (("claude-mem", "mem.json"), ("mem0", "dump.json")):
+        done = memory("import", source, str(memory.home / name), "--scope", "global", "--yes", "--json").document
+        assert len(done["created"]) == 1
 
 
 def test_a_file_without_any_note_is_refused(memory: Memory) -> None:

@@ -328,8 +328,8 @@ def instant_in(value: object) -> int | None:
         text = value.strip().replace(" ", "T", 1)
         return ms_of(text) if "T" in text else ms_of(f"{text}T00:00Z")
     if isinstance(value, int | float) and not isinstance(value, bool):
-        at_ms = int(value * 1000) if abs(value) < 10**11 else int(value)
-        return at_ms if 0 < at_ms < 100 * 365 * DAY_MS else None
+        at_ms = value * 1000 if abs(value) < 10**11 else value
+        return int(at_ms) if 1 <= at_ms < 100 * 365 * DAY_MS else None  # and of what is no number or endless
     return None
 
 

@@ -31,7 +31,7 @@ def _read(path: str, machine: base.Machine) -> Iterator[base.Found]:
 
 
 def _value(name: str, row: dict[str, Any]) -> Iterator[base.Found]:
-    yield base.Value(row["key"], row.get("value")) if "key" in row else base.LeftOut(name, "it has no key")
+    yield base.Value(str(row["key"]), row.get("value")) if "key" in row else base.LeftOut(name, "it has no key")
 
 
 def _chunk(row: Mapping[str, object], content: str, place: str) -> base.Record:

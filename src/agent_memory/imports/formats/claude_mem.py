@@ -21,28 +21,25 @@ def _read(path: str, machine: base.Machine) -> Iterator[base.Found]:
     if path.endswith(".json"):
         dump = base.read_json(path)
         base.need(is_object(dump) and is_list(dump.get("observations")), path, "it is not an export of claude-mem")
-        observations, known, summaries = (
-            [each for each in dump.get(name) or () if is_object(each)]
-            for name in ("observations", "sessions", "summaries")
-        )
+        lists = (dump.get(name) for name in ("observations", "sessions", "summaries"))
+        observations, known, summaries = (list(filter(is_object, each if is_list(each) else ())) for each in lists)
     else:
         observations, known, summaries = base.read_tables(
             path, "memory_session_id", "it has no observations of claude-mem",
             "observations", "sdk_sessions", "session_summaries",
         )  # fmt: skip
-    sessions = {each.get("memory_session_id"): each for each in known}
+    sessions = {str(each.get("memory_session_id")): each for each in known}
     ids = {key: str(each.get("content_session_id") or "") for key, each in sessions.items()}
     places = {id: _place_of(id, machine) for id in set(ids.values())}
     # Claude Code deletes old transcripts: then the project's other sessions tell where it is.
-    of_project: dict[object, set[str]] = {}
+    of_project: dict[str, set[str]] = {}
     for each in observations:
-        if place := places.get(ids.get(each.get("memory_session_id"), "")):
-            of_project.setdefault(each.get("project"), set()).add(place)
+        if place := places.get(ids.get(str(each.get("memory_session_id")), "")):
+            of_project.setdefault(str(each.get("project")), set()).add(place)
     for each in observations:
-        session = sessions.get(each.get("memory_session_id"), {})
-        id, others = ids.get(each.get("memory_session_id"), ""), of_project.get(each.get("project"), set())
-        place = places.get(id) or (next(iter(others)) if len(others) == 1 else None)
-        yield _observation(each, id, str(session.get("platform_source") or "claude"), place)
+        key, others = str(each.get("memory_session_id")), of_project.get(str(each.get("project")), set())
+        place = places.get(ids.get(key, "")) or (next(iter(others)) if len(others) == 1 else None)
+        yield _observation(each, ids.get(key, ""), str(sessions.get(key, {}).get("platform_source") or "claude"), place)
     for each in summaries:
         yield base.LeftOut(str(each.get("request")), "it is the handoff of a session that is over")
 
