@@ -59,6 +59,11 @@ _LOGGED_IN = re.compile(
     r"(?:^|[\s;&|(])(?:ssh|scp|rsync)\s(?:[^;&|]{0,200}?[\s:])?(?!(?:git|hg|svn|aur)@)[\w.-]+@([\w-]+(?:\.[\w-]+)+)"
 )
 _ELSEWHERE = re.compile(r"(?:^|[\s;&|(])(?:ssh|docker|podman|kubectl)\s")
+_LEFT_OUT = re.compile(
+    r"(?:-not|!)\s+-i?(?:path|wholename|name)\s+\S+|-i?(?:path|name)\s+\S+\s+-prune|--exclude(?:-dir)?[=\s]\S+"
+    r"|(?:\s-g|--glob)[=\s]*['\"]?!\S+|grep\s+-\w*v\w*\s+\S+"
+)
+"""Matches where a command says what it does not look at."""
 _LISTS = re.compile(r"(?:^|(?<=[;&\n]))\s*(?:ls|which|test|stat|du|mkdir|rm)\s[^;&|\n]*")
 """Matches commands that print no text of the files that they name."""
 _ABSOLUTE = re.compile(r"(?<![^\s=<])/[\w.+@/-]+")
@@ -129,7 +134,7 @@ def _foreign_turns(
                 before, name = (r"/tmp/(?:\S*/)?", cloned) if cloned else (r"(?:^|[\s'\"=/])", written or named)
                 saved.add(f"{before}{re.escape(name.removeprefix('./'))}(?![\\w.-])")
             return True
-        said = call.path or call.brief
+        said = call.path or _LEFT_OUT.sub("", call.brief)
         if any(re.search(each, said) for each in saved):
             return True
         paths = [said if call.path or "xargs" in said else _LISTS.sub("", said)]
