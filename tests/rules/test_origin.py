@@ -65,6 +65,7 @@ def test_what_a_page_orders_is_external_however_it_is_cited(order: Claim) -> Non
         ("Bash", "find . -not -path '*/node_modules/*' -name '*.ts' | xargs grep -l nav", None, False),
         ("Bash", "rg nav -g '!node_modules/**' --glob='!vendor/**' | grep -v node_modules/", None, False),
         ("Bash", "grep -v nav node_modules/left-pad/README.md", None, True),
+        ("Bash", "/usr/bin/grep -c nav src/nav.ts", None, False),
         ("Bash", "gh issue view 12", None, True),
         ("Bash", "gh pr create --fill", None, False),
         ("Bash", "cat node_modules/left-pad/README.md", None, True),
@@ -120,6 +121,18 @@ def test_what_is_fetched_or_anothers_is_foreign(name: str, brief: str, path: str
     said = History(Harness.CLAUDE_CODE, "s", turns, cwd="/home/mara/web")
     found = origin_of(claim("Uploads go to the north rack at night"), [1, 3], said)
     assert found is (Origin.EXTERNAL if is_foreign else Origin.AGENT)
+
+
+@pytest.mark.parametrize("cwd", ["/home/mara/web/.worktrees/nav", "/home/mara/web/.claude/worktrees/nav"])
+def test_the_checkout_that_a_worktree_is_of_is_the_project(cwd: str) -> None:
+    for path, origin in (("web/racks/south.md", Origin.AGENT), ("other/racks/south.md", Origin.EXTERNAL)):
+        turns = (
+            Turn(1, Role.USER, "Look at it.", "r1"),
+            Turn(2, Role.AGENT, "", "r2", tool_calls=(ToolCall("Read", "", f"/home/mara/{path}"),)),
+            Turn(3, Role.TOOL, "Uploads go to the north rack at night.", "r3", tool_name="Read"),
+        )
+        history = History(Harness.CLAUDE_CODE, "s", turns, cwd=cwd)
+        assert origin_of(claim("Uploads go to the north rack at night"), [1, 3], history) is origin
 
 
 def test_an_answer_is_judged_by_its_own_call_where_the_harness_recorded_it() -> None:

@@ -64,6 +64,7 @@ _LEFT_OUT = re.compile(
     r"|(?:\s-g|--glob)[=\s]*['\"]?!\S+|grep\s+-\w*v\w*\s+\S+"
 )
 """Matches where a command says what it does not look at."""
+_WORKTREES = re.compile(r"/\.(?:\w+/)?worktrees/")
 _LISTS = re.compile(r"(?:^|(?<=[;&\n]))\s*(?:ls|which|test|stat|du|mkdir|rm)\s[^;&|\n]*")
 """Matches commands that print no text of the files that they name."""
 _ABSOLUTE = re.compile(r"(?<![^\s=<])/[\w.+@/-]+")
@@ -103,7 +104,8 @@ def foreign_turns(history: History) -> frozenset[int]:
     """Returns the numbers of the tool turns with text from outside the project and its tools: pages, searches, MCP
     answers, issues, dependencies, files outside of the project and files that a fetch wrote; and answers to unknown calls.
     What a host that the agent logged in to answers is no page, unless a page had told it to."""
-    places = () if history.cwd is None else tuple(map(normpath, (history.cwd, *history.also_in)))
+    here = () if history.cwd is None else (history.cwd, *history.also_in)
+    places = tuple(_WORKTREES.split(normpath(each))[0] for each in here)  # the checkout of a worktree is the project, too
     answered = tuple(answers(history))
     strangers = _foreign_turns(answered, places, frozenset())
     hosts = set[str]()
