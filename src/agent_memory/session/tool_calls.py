@@ -105,7 +105,8 @@ def foreign_turns(history: History) -> frozenset[int]:
     answers, issues, dependencies, files outside of the project and files that a fetch wrote; and answers to unknown calls.
     What a host that the agent logged in to answers is no page, unless a page had told it to."""
     here = () if history.cwd is None else (history.cwd, *history.also_in)
-    places = tuple(_WORKTREES.split(normpath(each))[0] for each in here)  # the checkout of a worktree is the project, too
+    # The checkout that a worktree is of is the project, too.
+    places = tuple(_WORKTREES.split(normpath(each))[0] for each in here)
     answered = tuple(answers(history))
     strangers = _foreign_turns(answered, places, frozenset())
     hosts = set[str]()
