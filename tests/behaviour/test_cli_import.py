@@ -452,6 +452,13 @@ NOT_LOST: dict[str, tuple[str, dict[str, str], set[str], dict[str, str]]] = {
         {"Tea."},
         {"state/x.json": "is not a file of this memory", "state/y.json": "it has no key", "state/z.json": "it has no key", "state [1]": "key: may hold"},
     ),
+    "names that differ at their end, or in a secret, and a file far down": (
+        "markdown",
+        {f"{'a' * 120}/{'b' * 120}/{name}.md": f"{name}." for name in ("Tea", "Ale")}
+        | {f"{TOKEN}{number}.md": f"Milk {number}." for number in (1, 2)} | {f"{'a/' * 20}c.md": "Cider."},
+        {"Tea.", "Ale.", "Milk 1.", "Milk 2.", "Cider."},
+        {},
+    ),
     "an instant that is no number": ("markdown", {"a.md": "---\ncreated: .inf\nmodified: .nan\n---\nTea."}, {"Tea."}, {}),
     "a summary alone": (
         "codex",

@@ -37,7 +37,7 @@ SOURCES_LINE = "Sources: "
 STEPS = "steps: "
 """Begins, in lower case, the title of a proposed skill."""
 MAX_FILE_BYTES = 64 << 20
-_MAX_DEPTH = 8
+_MAX_DEPTH = 64
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 

@@ -267,7 +267,7 @@ class Importing:
         place = record.place or GLOBAL_SCOPE
         own_scope = record.own.scope if record.own else None
         there = scope or own_scope or (GLOBAL_SCOPE if place == GLOBAL_SCOPE else self.scope_of(place))
-        key = stored_line(f"{source}:{record.id}", 200).replace("#", "_")
+        key = _key(f"{source}:{record.id}")
         before, digest = made.get(key, (None, ""))
         created_ms = record.created_at_ms or record.updated_at_ms or self.runs.clock.now_ms()
         own_id = record.id if is_id(record.id) else mint_id(title, created_ms, taken)
@@ -308,6 +308,14 @@ class Importing:
         entry = MemoryEntry(meta, body)
         sources = (evolve(where, imported=f"{draft.key}#{_digest(entry)}"), *known.sources[1:])
         return evolve(entry, meta=evolve(meta, sources=sources))
+
+
+def _key(id: str) -> str:
+    """Returns the id as a note may hold it. One that is too long, or holds a secret, stays apart from others by a digest."""
+    key = stored_line(id, 200)
+    if key != id:
+        key = f"{stored_line(id, 187)} {sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    return key.replace("#", "_")
 
 
 def _keys_of(meta: Meta) -> Iterator[tuple[str, str]]:
