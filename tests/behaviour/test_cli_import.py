@@ -190,7 +190,7 @@ INSERT INTO history VALUES
             "Lessons": ("lesson", LAMP, "- The fuse is slow."),
             "Buy two.": ("lesson", LAMP, "Buy two."),
             "The plug is round": ("fact", LAMP, "round"),
-            "Tarefas": ("task", LAMP, "- [ ] Paint it"),
+            "Tarefas: Paint it": ("task", LAMP, "- [ ] Paint it"),
             "The lamp has a green fuse": ("fact", LAMP, "green fuse"),
         },
         left=2,
@@ -729,3 +729,50 @@ def test_a_person_is_asked_first(memory: Memory) -> None:
     done = memory("import", "claude")
     assert (done.code, "there is no terminal to ask on" in done.err) == (2, True)
     assert memory("list", "--json").document["entries"] == []
+
+
+def test_flat_files_and_handoffs_of_inosx_say_what_they_are_about(memory: Memory) -> None:
+    handoff = "[User]: add the dark theme\n[Agent]: Done but for the toggle."
+    texts = {
+        "_project.md": "# Lamp shop\nNext.js.\n",
+        "dev.md": "## Decisões Técnicas\nPostgres, por causa do JSONB\n\n## Contexto do projeto\nLoja online\n\n"
+        "## Session Notes\n- The fuse is slow\n\n## Notes on the fuse\nIt is slow.\n",
+        "dev/handoffs.md": f"<!-- id:1773679871839 -->\n## 2026-03-16T16:51 · #auto-handoff\n\n{handoff}\n\n---\n",
+    }
+    files(memory.home / "lamp/.memory", texts)
+    memory("import", "inosx", str(memory.home / "lamp"), "--yes")
+    listed = {each["title"]: each for each in memory("list", "--json").document["entries"]}
+    assert {title: each["kind"] for title, each in listed.items()} == {
+        "Lamp shop": "project",
+        "Decisões Técnicas: Postgres, por causa do JSONB": "decision",
+        "Contexto do projeto: Loja online": "project",
+        "Session Notes: The fuse is slow": "lesson",
+        "Notes on the fuse": "lesson",
+        "Handoff: add the dark theme": "handoff",
+    }
+    assert listed["Handoff: add the dark theme"]["expiresAt"] == 1773679871839 + 7 * 86_400_000
+
+
+def test_records_of_cursorclaw_are_found_by_their_session(memory: Memory) -> None:
+    other = claw_line("2", "note", "The quay is wet.").replace('"sessionId": "s"', '"sessionId": "t"')
+    files(memory.home / "claw", {"MEMORY.md": claw_line("1", "note", "The crane is tall.") + other})
+    memory("import", "cursorclaw", str(memory.home / "claw"), "--yes")
+    found = memory("list", "--session", "s", "--json").document["entries"]
+    assert [each["title"] for each in found] == ["The crane is tall."]
+
+
+def test_the_tags_that_agent_memory_store_keeps_to_are_accepted_and_go_with_the_run(memory: Memory) -> None:
+    told = {"vocabulary": ["config", "auth", 3, f"x{TOKEN}"], "updated": "2026-02-01"}
+    value = {"key": "project_tags", "value": told}
+    files(memory.home / ".agent-memory-store", {"state/tags.json": json.dumps(value), "chunks/a.md": "Tea."})
+    memory("remember", "Ale", "--tags", "ale auth")
+    memory("tags", "accept", "ale")
+    words = ("import", "agent-memory-store", str(memory.home), "--yes", "--json")
+    assert memory(*words).document["values"] == ["project_tags"]
+    assert not any(TOKEN.encode() in data for data in snapshot(memory.root).values())
+    assert json.loads(memory("state", "get", "project_tags").out)["vocabulary"] == ["ale", "auth", "config"]
+    assert memory("doctor").out.count("is not a tag of") == 0
+    assert memory(*words).document["run"] is None
+    assert memory("undo").code == 0
+    assert json.loads(memory("state", "get", "project_tags").out)["vocabulary"] == ["ale"]
+    assert "topic__auth" in memory("doctor").out

@@ -365,7 +365,8 @@ class Memory:
 
     @property
     def importing(self) -> late.importing.Importing:
-        return late.importing.Importing(self.runs, self.tombstones, self.state.keys, self.scope_of)
+        state = self.state
+        return late.importing.Importing(self.runs, self.tombstones, state.keys, state.vocabulary, self.scope_of)
 
     def _checkout_at(self, directory: str) -> late.bootstrap.Checkout:
         around = late.base.repository_around(directory)

@@ -40,6 +40,7 @@ from agent_memory.note.note import (
     body_hash,
 )
 from agent_memory.note.note_format import render_note
+from agent_memory.note.tagging import VOCABULARY_FILE, VOCABULARY_KEY
 from agent_memory.redaction.redact import redact_path, stored_line
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.analyze import MOST_CHARS, MOST_LINES
@@ -47,6 +48,7 @@ from agent_memory.rules.change import Change, ChangeGroup, Dropped
 from agent_memory.rules.drafts import (
     MAX_BODY_CHARS,
     edited_title,
+    has_secret,
     stored_agent,
     stored_body,
     stored_description,
@@ -55,9 +57,17 @@ from agent_memory.rules.drafts import (
     taken_ids,
 )
 from agent_memory.rules.forgotten import REASON, EntryTombstone, forgotten_note
-from agent_memory.store.bookkeeping import STATE_VALUE, StateKeysFiles, path_of, state_value
+from agent_memory.store.bookkeeping import (
+    STATE_VALUE,
+    TAG_VOCABULARY,
+    StateKeysFiles,
+    TagVocabularyFile,
+    path_of,
+    state_value,
+)
 from agent_memory.store.recorded_writes import ActRuns
-from agent_memory.text.ids import content_hash, is_id, mint_id
+from agent_memory.text.ids import content_hash, is_id, mint_id, normal_tags
+from agent_memory.text.json_shape import is_list, is_object
 from agent_memory.text.markdown import derive_description, derive_title, find_code, is_inside
 from agent_memory.text.plain_text import counted, first_few
 
@@ -122,6 +132,7 @@ class Importing:
     runs: ActRuns
     tombstones: Tombstones
     keys: StateKeysFiles
+    vocabulary: TagVocabularyFile
     scope_of: Callable[[str], str]
 
     @staticmethod
@@ -237,7 +248,14 @@ class Importing:
         return Imported(source, (*changes, *values), tuple(created), tuple(updated), kept, known, tuple(left))
 
     def _value(self, each: Value) -> list[ChangeGroup]:
-        """Returns the change that keeps the value; none where it is kept already. Raises an error where it may not be."""
+        """Returns the change that keeps the value; none where it is kept already. Raises an error where it may not be.
+        The tags that another memory keeps to are accepted here, too."""
+        tags = (each.value.get("vocabulary") if is_object(each.value) else None) if each.key == VOCABULARY_KEY else None
+        if is_list(tags):
+            own = unwrap(self.vocabulary.get())
+            both = own.with_accepted(normal_tags(tag for tag in tags if isinstance(tag, str) and not has_secret(tag)))
+            marks = {VOCABULARY_FILE: TAG_VOCABULARY.render(both).encode()}
+            return [ChangeGroup(each.key, (), marks=marks)] if both != own else []
         new = unwrap(state_value(each.key, each.value, self.runs.clock.now_ms()))
         kept = unwrap(self.keys.get(each.key))
         if kept is not None and kept.json != new.json:

@@ -175,7 +175,9 @@ def stored_refusal(dropped: Dropped) -> Dropped:
 
 def stored_title(text: str) -> str:
     """Returns a clean title without secrets and links; it may still be too long, or empty."""
-    return without_links(SEE_LINK.sub(lambda see: see[1] or see[2] or "", stored_line(text)))
+    clean = stored_line(text)
+    title = without_links(SEE_LINK.sub(lambda see: see[1] or see[2] or "", clean))
+    return title if title == clean else title.rstrip(" ,;:–—-")
 
 
 def stored_description(text: str) -> str:

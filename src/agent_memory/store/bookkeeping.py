@@ -192,8 +192,8 @@ FORGETTING = Format(ForgettingAtWork)
 KEYS = "state/keys"
 """A directory of its own, so that no key can name a file of ours in `state/`."""
 REVIEW, REJECTED = "state/review", "state/rejected"
-MARKS = rf"{REVIEW}/[0-9a-f]+\.json|{REJECTED}/{ID_PATTERN}\.json|{KEYS}/[^/]+\.json"
-"""A regular expression for the paths of both, and of values by key."""
+MARKS = rf"{REVIEW}/[0-9a-f]+\.json|{REJECTED}/{ID_PATTERN}\.json|{KEYS}/[^/]+\.json|{re.escape(VOCABULARY_FILE)}"
+"""A regular expression for the paths of both, of values by key, and of the vocabulary of tags."""
 
 
 @frozen

@@ -58,6 +58,7 @@ def _record(id: str, row: dict[str, Any]) -> base.Found:
         str(row["text"]),
         kind=base.kind_of([str(row.get("category"))]),
         created_at_ms=base.instant_in(about.get("timestamp")),
+        session_id=str(row.get("sessionId") or "") or None,
         agent=str(about.get("sourceChannel") or "") or None,
         confidence=float(confidence) if isinstance(confidence, int | float) and 0 <= confidence <= 1 else None,
         sensitivity=Sensitivity.PRIVATE if word == "private-user" else Sensitivity.NORMAL,
