@@ -9,8 +9,9 @@ from pathlib import Path
 
 from attrs import frozen
 
+from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import Harness, MemoryEntry, Meta, Source
-from agent_memory.note.note_format import file_name_of, render_note
+from agent_memory.note.note_format import render_note
 from agent_memory.text.ids import mint_id
 
 CREATED_MS = 1_771_000_205_123

@@ -18,8 +18,9 @@ from typing import Any, Protocol
 from bench.sets import Document
 
 from agent_memory.app import open_memory
+from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import Harness, Importance, Kind, MemoryEntry, Meta, Source
-from agent_memory.note.note_format import file_name_of, render_note
+from agent_memory.note.note_format import render_note
 from agent_memory.note.terms import STOP_WORDS
 from agent_memory.recall.hits import Mode, SearchRequest
 from agent_memory.text.ids import mint_id, normal_tags

@@ -6,8 +6,9 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from agent_memory.errors import EntryUnreadable
+from agent_memory.note.file_name import MAX_NAME_BYTES, file_name_of, id_in_name
 from agent_memory.note.frontmatter import read_quickly, split_note
-from agent_memory.note.note_format import MAX_NAME_BYTES, file_name_of, id_in_name, parse_note, render_note
+from agent_memory.note.note_format import parse_note, render_note
 from agent_memory.note.yaml_block import block_values
 from agent_memory.results import sealed
 from fuzz.target import Target

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from returns.result import Failure, Success
 
 from agent_memory.errors import ReplyRefused
+from agent_memory.note.file_name import MAX_NAME_BYTES, file_name_of
 from agent_memory.note.note import Harness, Listed, MemoryEntry, Meta, Status, StoredEntry, body_hash
-from agent_memory.note.note_format import MAX_NAME_BYTES, file_name_of, parse_note, render_note
+from agent_memory.note.note_format import parse_note, render_note
 from agent_memory.prompt.reply import decode_reply, parse_defrag_reply, parse_reply
 from agent_memory.redaction.redact import redact
 from agent_memory.results import sealed

@@ -34,7 +34,7 @@ _DEFRAG_TESTS = "plan_defrag every_plan merge_and_split information due tidied"
 
 SUBJECTS: Mapping[str, Subject] = {
     "ids": Subject(
-        ("text/ids.py", "note/note_format.py"),
+        ("text/ids.py", "note/file_name.py", "note/note_format.py"),
         ("text/test_ids.py", "note/test_file_name.py", "note/test_note.py"),
     ),
     "splice": Subject(("section/section_splice.py",), ("section/test_section_splice*.py",)),

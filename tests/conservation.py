@@ -15,8 +15,9 @@ from pathlib import Path
 
 from attrs import frozen
 
+from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import Meta
-from agent_memory.note.note_format import id_in_name, parse_note
+from agent_memory.note.note_format import parse_note
 
 State = Mapping[str, bytes]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import Listed, MemoryEntry, Meta, Origin, Status, StoredEntry, body_hash
-from agent_memory.note.note_format import file_name_of
 from agent_memory.rules.change import entries_written
 from agent_memory.rules.plan import Action, Deferred, DefragFacts, DefragPlan, DefragProposal
 from agent_memory.rules.plan_defrag import plan_defrag

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import Kind, MemoryEntry, Meta
-from agent_memory.note.note_format import file_name_of, render_note
+from agent_memory.note.note_format import render_note
 from agent_memory.text.instants import DAY_MS
 from memory_process import Done, Memory
 

@@ -72,6 +72,60 @@ def test_sessions_are_listed_with_what_became_of_them(talked: Memory) -> None:
     )
 
 
+def listed(memory: Memory) -> dict[str, tuple[int, str]]:
+    """How often each session of the list was captured, and what the newest run made of it."""
+    done = memory("sessions", "--json")
+    assert (done.code, done.err) == (0, ""), done
+    return {each["sessionId"]: (each["captures"], each["verdict"]) for each in done.document["sessions"]}
+
+
+def test_the_list_follows_the_files_whatever_the_database_knew(talked: Memory) -> None:
+    inbox, database, written = talked.root / "inbox", talked.root / ".cache" / "store.db", "written"
+
+    def now() -> dict[str, tuple[int, str]]:
+        found = listed(talked)
+        database.unlink()
+        assert listed(talked) == found, "as if nothing had been known"
+        return found
+
+    def entry_of(session: str) -> Path:
+        return next(each for each in inbox.rglob("*.json") if session in each.read_text())
+
+    assert now() == {FIRST: (1, written), SECOND: (1, "skipped"), THIRD: (1, "")}
+    talk(talked, FIRST, "Remember that the lamp has a red plug.", day=402)
+    (inbox / "2026-02-13T14-30-05.123Z_codex_zzzzzz.json").write_text("{")
+    assert now() == {FIRST: (2, written), SECOND: (1, "skipped"), THIRD: (1, "")}
+    assert talked("consolidate").code == 0
+    assert now() == {FIRST: (2, written), SECOND: (1, "skipped"), THIRD: (1, "skipped")}
+    (inbox / ".failed").mkdir(exist_ok=True)
+    given_up = entry_of(THIRD).rename(inbox / ".failed" / entry_of(THIRD).name)
+    assert now()[THIRD] == (1, "skipped"), "wherever its entry lies"
+    other = given_up.read_text().replace(THIRD, THIRD.replace("3", "4"))
+    given_up.write_text(other)
+    assert now()[THIRD.replace("3", "4")] == (1, "")
+    assert now()[THIRD] == (0, "skipped"), "its history is kept"
+    shutil.rmtree(inbox)
+    for report in (talked.root / "runs").glob("*/report.json"):
+        report.write_text("{}")
+    assert now() == dict.fromkeys((FIRST, SECOND, THIRD), (0, ""))
+    assert talked("forget", "--session", FIRST, "--yes").code == 0
+    next((talked.root / "histories").glob(f"*{SECOND[:8]}*")).unlink()  # as the cap does
+    assert now() == {THIRD: (0, "")}
+    elsewhere = next((talked.root / "histories").glob(f"*{THIRD[:8]}*"))
+    part = gzip.decompress(elsewhere.read_bytes()).replace(THIRD.encode(), SECOND.encode())
+    elsewhere.with_name(elsewhere.name.replace(THIRD, SECOND)).write_bytes(gzip.compress(part))
+    assert now() == dict.fromkeys((SECOND, THIRD), (0, "")), "of another machine"
+
+
+def test_the_list_needs_no_database(talked: Memory) -> None:
+    database, right = talked.root / ".cache" / "store.db", talked("sessions", "--json").document
+    os.truncate(database, database.stat().st_size // 2)
+    assert talked("sessions", "--json").document == right
+    database.unlink()
+    (database / "in the way").mkdir(parents=True)
+    assert [talked("sessions", "--json").document for _ in range(2)] == [right, right]
+
+
 def test_a_session_whose_harness_tells_no_time_has_that_at_which_it_was_kept(talked: Memory) -> None:
     (path,) = (talked.root / "histories").glob(f"*{SECOND[:8]}*")
     lines = map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
@@ -161,7 +215,7 @@ def test_no_word_of_what_is_forgotten_stays_in_the_index_and_the_rest_need_not_b
 
     for at, session in enumerate((FIRST, SECOND)):
         talk(memory, session, *(f"Remember that {word}{at} is a crane." for word in words))
-    assert (memory("consolidate").code, memory("search", "crane").code) == (0, 0)
+    assert [memory(*words).code for words in (("consolidate",), ("search", "crane"), ("sessions",))] == [0, 0, 0]
     inode, before = database.stat().st_ino, database.read_bytes()
     assert (held("vocabulary"), held("said_vocabulary")) == ({"0", "1"}, {"0", "1"})
     assert (b"qxf0010" in before, FIRST.encode() in before) == (True, True)

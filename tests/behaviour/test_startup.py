@@ -52,6 +52,7 @@ def test_looking_loads_nothing_of_writing(root: Path) -> None:
 def test_what_needs_no_note_loads_nothing_that_reads_one(root: Path) -> None:
     for words in (("--version",), ("--help",)):
         assert not loaded_by(root, *words).intersection(("cattrs", "agent_memory.note.note_format")), words
+    remembered(root)
     assert loaded_by(root, "list", "--json").issuperset(("cattrs", "agent_memory.note.note_format"))
 
 

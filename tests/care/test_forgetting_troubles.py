@@ -20,8 +20,9 @@ from agent_memory.git.git_process import GitProcess
 from agent_memory.results import as_result, sealed
 from agent_memory.rules.forgotten import FORGOTTEN, ForgetTarget, Forgetting, SessionKey, TraceWords
 from agent_memory.section.targets import Targets
-from agent_memory.store.kept_histories_files import HistoryIndex, KeptHistories
+from agent_memory.store.kept_histories_files import KeptHistories
 from agent_memory.store.recorded_writes import RecordedWrites
+from agent_memory.store.session_index import SessionIndex
 from agent_memory.store.store_database import FollowedFiles, StoreDatabase
 from claude_transcripts import Conversation
 from faults import each_failure, failing_on
@@ -40,7 +41,7 @@ def forgetter(root: Path) -> Forgetter:
     return Forgetter(
         GitProcess(root, os.environ),
         files,
-        HistoryIndex(files.database, KeptHistories(root, 512 << 20)),
+        SessionIndex(files.database, lambda: KeptHistories(root, 512 << 20)),
         RecordedWrites(TemporaryStore(), DictRecorder(), temporary_locks(), Caller(), print),
         DictClock(1_770_993_005_123),
         publish=lambda: None,

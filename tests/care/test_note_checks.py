@@ -19,8 +19,8 @@ from agent_memory.care.checks import (
     examine_tags,
     is_sync_conflict,
 )
+from agent_memory.note.file_name import file_name_of, folded_name
 from agent_memory.note.note import Listed, Meta, Sensitivity, StoredEntry
-from agent_memory.note.note_format import file_name_of, folded_name
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.rules.findings import Analysis, Finding as AnalysisFinding, FindingKind
 from agent_memory.text.instants import DAY_MS

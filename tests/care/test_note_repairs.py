@@ -9,8 +9,8 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.care.checks import NoteFile, NoteRepair, plan_repairs
+from agent_memory.note.file_name import MAX_NAME_BYTES, file_name_of, folded_name
 from agent_memory.note.note import Listed, Meta, Sensitivity, StoredEntry, body_hash
-from agent_memory.note.note_format import MAX_NAME_BYTES, file_name_of, folded_name
 from agent_memory.text.ids import is_id, mint_id
 
 META = Meta("id__a1b2c3", "Ports", 5, 5, tags=("topic__api",))

@@ -11,8 +11,9 @@ from agent_memory.extraction.extract import Handoff
 from agent_memory.extraction.handoff import Exchange, Handover, handover_of, handover_text
 from agent_memory.note.note import NAMES, Harness
 from agent_memory.recall.neutral_markdown import recovery_passage
-from agent_memory.session.history import History, Role, ToolCall, Turn, resume_command
+from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START, without_own_text
+from agent_memory.session.resuming import resume_command
 from agent_memory.text.instants import DAY_MS
 
 NOW_MS = 1_770_000_000_000

@@ -9,8 +9,8 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
+from agent_memory.note.file_name import MAX_NAME_BYTES, file_name_of, id_in_name, is_safe_name, title_in_name
 from agent_memory.note.note import Meta
-from agent_memory.note.note_format import MAX_NAME_BYTES, file_name_of, id_in_name, is_safe_name, title_in_name
 from agent_memory.text.ids import ID_PATTERN, mint_id, normal_tags
 
 META = Meta(id="id__a1b2c3", title="xstate guard patterns", created_at_ms=0, updated_at_ms=0)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import (
     Harness,
     Importance,
@@ -18,7 +19,6 @@ from agent_memory.note.note import (
     StoredEntry,
     Usage,
 )
-from agent_memory.note.note_format import file_name_of
 from agent_memory.rules.change import Change
 from agent_memory.rules.plan import Merge, Split, SplitPart
 from agent_memory.text.ids import mint_id

@@ -10,8 +10,9 @@ import pytest
 from attrs import evolve
 
 from agent_memory.care.tombstones import FORGOTTEN
+from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import TIERS_FILE, Harness, MemoryEntry, Meta, Sensitivity, Source, TierList
-from agent_memory.note.note_format import file_name_of, parse_note, render_note
+from agent_memory.note.note_format import parse_note, render_note
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORED
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, statement_hashes
 from agent_memory.store.bookkeeping import TOMBSTONE, rejected_path, review_path

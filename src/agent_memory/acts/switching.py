@@ -7,16 +7,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
 from agent_memory.caller import Caller
-from agent_memory.capture.places import KnownPlaces, known_places, redacted_scope
-from agent_memory.capture.repository import GLOBAL_SCOPE, is_within, read_repository, stated_scope
+from agent_memory.capture.places import known_places, redacted_scope
+from agent_memory.capture.repository import GLOBAL_SCOPE, read_repository, stated_scope
 from agent_memory.capture.switches import (
-    EXCLUDED,
     MAX_PAUSES,
     PAUSE_KEYS,
     Pause,
@@ -183,25 +181,3 @@ class Switching:
             if each not in ended or each.since < now
         ]
         return ended
-
-
-def session_scopes(
-    switches: Switches, places: KnownPlaces, scope_of: Callable[[str | None], str], told_from: str | None
-) -> Callable[..., str | None]:
-    """Returns a function that returns the scope of a session, given its directories, or where they are gone the scope that
-    was recorded; None if memory stays out of its project, unless a person asks from there (`told_from`)."""
-    known = {each.common.removesuffix("/.git"): each.scope for each in places.all()}
-
-    def scope_at(place: str | None, told: str) -> str | None:
-        is_there = place is not None and os.path.isdir(place)
-        gone = place and not is_there and next((top for top in known if is_within(place, top)), None)
-        scope = known[gone] if gone else scope_of(place) if is_there or not told else told
-        off = switches.off(place, scope)
-        return None if off is not None and off.kind == EXCLUDED and scope != told_from else scope
-
-    @cache
-    def scope_of_all(places: tuple[str, ...], told: str = "") -> str | None:
-        scopes = [scope_at(each, told) for each in places or (None,)]
-        return None if None in scopes else scopes[0]
-
-    return scope_of_all

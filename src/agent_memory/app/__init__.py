@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,8 +20,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.app import late
 from agent_memory.caller import Caller, caller_of
 from agent_memory.capture.places import git_says, known_places, scope_of
-from agent_memory.capture.repository import Repository, may_be_in_work_tree, read_repository
-from agent_memory.capture.switches import Switches
+from agent_memory.capture.repository import Repository, is_within, may_be_in_work_tree, read_repository
+from agent_memory.capture.switches import EXCLUDED, Switches
 from agent_memory.config import Config
 from agent_memory.errors import Error, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import Locks
@@ -36,6 +36,7 @@ from agent_memory.files.paths import (
     remove_former,
 )
 from agent_memory.files.root import config_path, home_of, is_marked
+from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
     OF_THE_TEAM,
@@ -49,7 +50,6 @@ from agent_memory.note.note import (
     UnreadableFile,
     shown_to_agents,
 )
-from agent_memory.note.note_format import id_in_name
 from agent_memory.recall.branches import TRUNKS, branch_mark, look_for_unmerged, unmerged_branches
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog
 from agent_memory.recall.grounding import (
@@ -156,8 +156,8 @@ class Memory:
     kept_histories = part(
         lambda memory: late.kept_histories_files.KeptHistories(memory.root, memory.config.storage.history_cap_mib << 20)
     )
-    history_index = part(
-        lambda memory: late.kept_histories_files.HistoryIndex(memory.store.files.database, memory.kept_histories)
+    session_index = part(
+        lambda memory: late.session_index.SessionIndex(memory.store.files.database, lambda: memory.kept_histories)
     )
     tombstones = part(lambda memory: late.tombstones.Tombstones(memory.root))
     git_process = part(lambda memory: late.git_process.GitProcess(memory.root, memory.environ))
@@ -484,7 +484,7 @@ class Memory:
         if not dry_run:
             self._look_for_unmerged()
             # Or the first search of sessions, and the first look at what waits, would wait for all of them.
-            self.history_index.refresh(self.progress)
+            self.session_index.refresh(self.progress)
             self.store.list().map(lambda live: self._examination().keep(live.entries))
         return ended
 
@@ -657,16 +657,30 @@ class Memory:
 
     def search_sessions(self, request: late.hits.SearchRequest) -> Result[late.session_search.SaidAnswer, Error]:
         """Returns what was said in kept sessions, the best first."""
-        scope_of = self.session_scopes()
-        return late.session_search.SaidSearch(
-            self.history_index, self.clock, lambda part: scope_of(part.places)
-        ).search(request, self.progress)
+        return late.session_search.search_said(
+            request, self.session_index, self.session_scopes(), self.clock.now_ms(), self.progress
+        )
 
     def session_scopes(self) -> Callable[..., str | None]:
-        """Returns a function that returns the scope of a session (`switching.session_scopes`)."""
-        here, known = self.scope_on_arrival(), known_places(self.environ, self.real_root)
+        """Returns a function that returns the scope of a session, given its directories, or where they are gone the scope that
+        was recorded; None if memory stays out of its project, unless a person asks from there."""
+        here, switches, places = self.scope_on_arrival(), self.switches(), known_places(self.environ, self.real_root)
         told_from = None if self.caller.is_agent else here
-        return late.switching.session_scopes(self.switches(), known, self.scope_of, told_from)
+        known = {each.common.removesuffix("/.git"): each.scope for each in places.all()}
+
+        def scope_at(place: str | None, told: str) -> str | None:
+            is_there = place is not None and os.path.isdir(place)
+            gone = place and not is_there and next((top for top in known if is_within(place, top)), None)
+            scope = known[gone] if gone else self.scope_of(place) if is_there or not told else told
+            off = switches.off(place, scope)
+            return None if off is not None and off.kind == EXCLUDED and scope != told_from else scope
+
+        @cache
+        def scope_of_all(places: tuple[str, ...], told: str = "") -> str | None:
+            scopes = [scope_at(each, told) for each in places or (None,)]
+            return None if None in scopes else scopes[0]
+
+        return scope_of_all
 
     @property
     def meanings(self) -> late.embedding.IndexedMeanings | str:
@@ -905,27 +919,29 @@ class Memory:
         self,
         is_wanted: Callable[[str, str, int], bool] = lambda scope, harness, last_at_ms: True,
         most: float = inf,
-    ) -> tuple[late.why_session.SessionLine, ...]:
+    ) -> tuple[late.session_list.SessionLine, ...]:
         """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
         left out. The transcripts of the first `most` that still wait are looked into, for at most a second."""
         until = inf
 
-        def first_words_of(entry: late.queue.InboxEntry) -> str:
+        def first_words_of(capture: late.session_list.Captured) -> str:
             nonlocal until, most
             most -= 1
-            is_read = most >= 0 and time.monotonic() < until
-            history = self.histories.fetch(entry, None).value_or(None) if is_read else None
+            if most < 0 or time.monotonic() >= until:
+                return ""
+            place, _, name = capture.path.rpartition("/")
+            entry = as_result(late.inbox_files.entry_in)(self.real_root, place, name).value_or(None)
+            history = None if entry is None else self.histories.fetch(entry, None).value_or(None)
             until = min(until, time.monotonic() + 1)
             return "" if history is None or history.own_call else late.kept_histories_files.first_words(history)
 
-        self.history_index.refresh(self.progress)
+        self.session_index.refresh(self.progress)
         listings = unwrap(self.store.listings())
         notes = [each for listing in listings for each in listing.entries]
-        return late.why_session.list_sessions(
-            self.inbox.recent(),
-            self.history_index.database.read(late.kept_histories_files.indexed_parts).values(),
+        return late.session_list.list_sessions(
+            *late.session_list.told_by_files(self.session_index),
+            self.session_index.database.read(late.session_index.indexed_parts).values(),
             self.session_scopes(),
-            unwrap(self.log.runs(late.run_log.KEEP_RUNS)),
             self.reading.seen(notes),
             DeliveryLog(self.real_root).deliveries(),
             unwrap(self.ledger.totals()),
@@ -1100,7 +1116,7 @@ class Memory:
         return late.forgetter.Forgetter(
             self.git_process,
             self.store.files,
-            self.history_index,
+            self.session_index,
             writes,
             self.clock,
             publish=lambda: writes.tolerate(self.publish()),

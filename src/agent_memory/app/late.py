@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         forgetter,
         health,
         repairer,
+        session_list,
         statistics,
         tombstones,
         use,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from agent_memory.section import publishing, targets
     from agent_memory.session import found_session, history, queue, windows
     from agent_memory.setup import installation, plan, scheduling
-    from agent_memory.store import bookkeeping, diffs, kept_histories_files, recorded_writes, run_files
+    from agent_memory.store import bookkeeping, diffs, kept_histories_files, recorded_writes, run_files, session_index
     from agent_memory.sync import remote, sharing, synchroniser
 else:
     _homes = cache(partial(homes_in, __file__))

@@ -13,8 +13,17 @@ from agent_memory.files.root import local_state_directory
 # -- entries: under a fresh name, whole or not at all, durable before the call returns (P1). Errors are plain OSErrors -----
 
 INBOX = "inbox"
+PROCESSED = f"{INBOX}/.processed"
+FAILED = f"{INBOX}/.failed"
+REASON_ENDING = ".reason.json"
+"""The ending of the file beside a malformed one that says what is wrong with it."""
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+def is_entry_name(name: str) -> bool:
+    """Returns whether a file counts as an entry: `….json`, not hidden, not the reason beside a malformed one."""
+    return name.endswith(".json") and not name.startswith(".") and not name.endswith(REASON_ENDING)
 
 
 def random_digits() -> str:

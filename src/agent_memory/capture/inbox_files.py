@@ -25,7 +25,15 @@ from pathlib import Path
 from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.capture.hook_files import INBOX, put_text, random_digits
+from agent_memory.capture.hook_files import (
+    FAILED,
+    INBOX,
+    PROCESSED,
+    REASON_ENDING,
+    is_entry_name,
+    put_text,
+    random_digits,
+)
 from agent_memory.capture.places import known_places, repo_now
 from agent_memory.capture.session_event import method_of
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
@@ -70,11 +78,6 @@ from agent_memory.session.queue import (
 from agent_memory.text.instants import iso_of, ms_in_name
 from agent_memory.text.json_codec import Format, InvalidValue, load_json, tagged_union
 
-PROCESSED = f"{INBOX}/.processed"
-FAILED = f"{INBOX}/.failed"
-REASON_ENDING = ".reason.json"
-"""The ending of the file beside a malformed one that says what is wrong with it."""
-
 MAX_ENTRY_BYTES = 256 * 1024
 MAX_RETIRED_BYTES = 4 << 20
 
@@ -116,11 +119,6 @@ render_inbox_entry = _ENTRY.render
 
 
 # -- names and files --------------------------------------------------------------------------------------------------
-
-
-def is_entry_name(name: str) -> bool:
-    """Returns whether a file counts as an entry: `….json`, not hidden, not the reason beside a malformed one."""
-    return name.endswith(".json") and not name.startswith(".") and not name.endswith(REASON_ENDING)
 
 
 def printable(name: str) -> str:

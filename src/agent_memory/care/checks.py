@@ -11,8 +11,8 @@ from enum import StrEnum
 from attrs import evolve, field, frozen
 
 from agent_memory.errors import Error, StateCorrupt
+from agent_memory.note.file_name import MAX_NAME_BYTES, file_name_of, folded_name, is_safe_name
 from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.note_format import MAX_NAME_BYTES, file_name_of, folded_name, is_safe_name
 from agent_memory.note.tagging import VOCABULARY_FILE, Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 from agent_memory.redaction.redact import redact
 from agent_memory.rules.findings import Analysis, FindingKind

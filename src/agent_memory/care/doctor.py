@@ -41,6 +41,7 @@ from agent_memory.files.paths import exists, is_directory, read_bytes, store_io
 from agent_memory.files.root import home_of
 from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import GitProcess, directory_of
+from agent_memory.note.file_name import id_in_name, is_note_name
 from agent_memory.note.note import (
     TEAM_DIRECTORY,
     TIERS_FILE,
@@ -51,7 +52,7 @@ from agent_memory.note.note import (
     UnreadableFile,
     without_secret,
 )
-from agent_memory.note.note_format import HEADLESS, id_in_name, is_note_name
+from agent_memory.note.note_format import HEADLESS
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.recall.grounding import Named, named_by
 from agent_memory.recall.reading import Reading

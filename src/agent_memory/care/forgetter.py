@@ -57,9 +57,10 @@ from agent_memory.rules.forgotten import (
     without_session,
 )
 from agent_memory.section.targets import Targets
-from agent_memory.store.kept_histories_files import HistoryIndex, session_name
+from agent_memory.store.kept_histories_files import session_name
 from agent_memory.store.note_files import read_image, render_tiers, tiers_in
 from agent_memory.store.recorded_writes import RecordedWrites
+from agent_memory.store.session_index import SessionIndex
 from agent_memory.store.store_database import DIRECTORY as CACHE, NAME, FollowedFiles, UnwritableError
 from agent_memory.store.transaction import Transactions
 from agent_memory.text.ids import is_id, slug_of
@@ -71,7 +72,7 @@ class Forgetter:
 
     git: GitProcess
     files: FollowedFiles
-    index: HistoryIndex
+    index: SessionIndex
     writes: RecordedWrites
     clock: Clock
     publish: Callable[[], object]
@@ -110,7 +111,7 @@ class Forgetter:
         newest = _newest_of_each(removed)
         sessions, marks = self._sessions_of(target, [each.meta for each in newest.values()])
         inbox = inbox_traces(real, session, gone)
-        kept = frozenset(each.name for each in unwrap(self.index.kept.sessions()))
+        kept = frozenset(each.name for each in unwrap(self.index.open_kept().sessions()))
         stored = [file.stored for file in removed if file.stored is not None]
         statements = (line.text for each in stored for line in statements_of(each.meta.title, each.body))
         changes = (*(file.changed_to(None) for file in removed), *rewritten)
@@ -248,7 +249,7 @@ class Forgetter:
         for path in (*work.inbox, *work.marks):
             remove_file(self._real, path)
         for harness, session_id in work.histories:
-            unwrap(self.index.kept.forget(harness, session_id))
+            unwrap(self.index.open_kept().forget(harness, session_id))
         if work.purge:
             purge_mark_of(self.git.root).write(work.at_ms)
         RunTraces(self._real, work).remove()
@@ -281,7 +282,7 @@ class Forgetter:
         if exists(f"{directory}/{NAME}"):
             with suppress(Busy, UnwritableError, sqlite3.Error):
                 self.files.take_out(paths)
-                self.index.take_out_gone()
+                self.index.forget()
                 self.files.database.scrub()
                 kept = NAME
         for name in subdirectories(directory):

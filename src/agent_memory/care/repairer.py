@@ -20,9 +20,10 @@ from agent_memory.files.paths import exists, is_directory, names_below, store_io
 from agent_memory.files.root import home_of, local_state_directory
 from agent_memory.git.git_history import owed_paths
 from agent_memory.git.git_process import GitProcess
+from agent_memory.note.file_name import id_in_name
 from agent_memory.note.frontmatter import NotReadable, split_note
 from agent_memory.note.note import Listing, MemoryEntry
-from agent_memory.note.note_format import HEADLESS, id_in_name, render_note
+from agent_memory.note.note_format import HEADLESS, render_note
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import FileChange, FileState, Published
 from agent_memory.rules.drafts import taken_ids

@@ -12,15 +12,8 @@ from typing import Any
 from attrs import Factory, evolve, field, frozen
 from returns.result import Failure
 
-from agent_memory.capture.hook_files import INBOX
-from agent_memory.capture.inbox_files import (
-    FAILED,
-    MAX_RETIRED_BYTES,
-    PROCESSED,
-    REASON_ENDING,
-    is_entry_name,
-    parse_inbox_entry,
-)
+from agent_memory.capture.hook_files import FAILED, INBOX, PROCESSED, REASON_ENDING, is_entry_name
+from agent_memory.capture.inbox_files import MAX_RETIRED_BYTES, parse_inbox_entry
 from agent_memory.errors import PathRefused, StateCorrupt
 from agent_memory.files.paths import (
     FileImage,
@@ -34,8 +27,8 @@ from agent_memory.files.paths import (
     write_text,
 )
 from agent_memory.harness import any_json as get
+from agent_memory.note.file_name import is_note_name
 from agent_memory.note.note import TIERS_FILE, StoredEntry, TierList
-from agent_memory.note.note_format import is_note_name
 from agent_memory.recall.delivery_log import DELIVERIES
 from agent_memory.results import as_result
 from agent_memory.rules.change import Change, FileChange, FileState, Footprint

@@ -10,7 +10,8 @@ from typing import TypeAlias
 from attrs import asdict, field, frozen
 from returns.result import Failure, Result
 
-from agent_memory.care.why_session import NamedNote, named, unread_notes, unread_runs
+from agent_memory.care.session_list import NamedNote, named
+from agent_memory.care.why_session import unread_notes, unread_runs
 from agent_memory.errors import EntryNotFound, EntryUnreadable, Error, UsageInvalid
 from agent_memory.files.paths import exists, names_below
 from agent_memory.git.git_history import contents_of
@@ -38,7 +39,7 @@ from agent_memory.rules.forgotten import EntryTombstone, forgotten_note
 from agent_memory.rules.run import ACTION_WORDS
 from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, Revision, short_id
 from agent_memory.rules.tiers import score_parts, why_not_nearer
-from agent_memory.session.history import resume_command
+from agent_memory.session.resuming import resume_command
 from agent_memory.store.diffs import ACT_WORDS, diff_of_texts
 from agent_memory.store.note_files import ARCHIVE, read_image
 from agent_memory.store.run_files import RunLog

@@ -3,7 +3,7 @@ are those of `--json`. Changes nothing."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,46 +11,25 @@ from typing import TYPE_CHECKING, Literal
 from attrs import field, frozen
 from returns.result import Result
 
-from agent_memory.capture.hook_files import INBOX
-from agent_memory.capture.inbox_files import (
-    FAILED,
-    MAX_RETIRED_BYTES,
-    PROCESSED,
-    is_entry_name,
-    parse_inbox_entry,
-    troubles_of,
-)
+from agent_memory.capture.hook_files import FAILED, INBOX, PROCESSED, is_entry_name
+from agent_memory.capture.inbox_files import MAX_RETIRED_BYTES, parse_inbox_entry, troubles_of
+from agent_memory.care.session_list import Key, NamedNote, keys_of, named
 from agent_memory.errors import EntryUnreadable, Error, UsageInvalid
 from agent_memory.files.paths import names_below, read_image
-from agent_memory.note.note import Listed, Listing, Meta, Origin, Usage, reads_of
-from agent_memory.recall.delivery_log import Delivery
+from agent_memory.note.note import Listed, Listing
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change, entries_written
 from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, short_id
-from agent_memory.session.history import SessionMark, resume_command
+from agent_memory.session.history import SessionMark
 from agent_memory.session.queue import MAX_ATTEMPTS, InboxEntry, Trouble, queue_key
-from agent_memory.store.kept_histories_files import IndexedPart
+from agent_memory.session.resuming import resume_command
 from agent_memory.store.run_files import RunLog
 from agent_memory.text.instants import instant
 from agent_memory.text.plain_text import counted, first_few
 
 if TYPE_CHECKING:
     from agent_memory.store.bookkeeping import SessionMarks
-
-
-@frozen
-class NamedNote:
-    """A note to which another one, or a session, leads."""
-
-    id: str
-    title: str
-    archived: bool
-    origin: Origin
-
-
-def named(notes: Iterable[Listed]) -> tuple[NamedNote, ...]:
-    return tuple(NamedNote(each.meta.id, each.meta.title, each.archived, each.meta.origin) for each in notes)
 
 
 def unread_notes(*listings: Listing) -> tuple[str, ...]:
@@ -243,11 +222,6 @@ def trace_session(
     )
 
 
-def keys_of(meta: Meta) -> tuple[tuple[str, str], ...]:
-    """Returns harness and id of each session among a note's sources."""
-    return tuple((source.harness.value, source.thread_id) for source in meta.sources if source.thread_id)
-
-
 def _capture(found: FoundCapture) -> Capture:
     context, trouble, done = found.entry.context, found.trouble, found.entry.outcome
     told = outcome = None
@@ -273,10 +247,6 @@ def _trouble_in_words(trouble: Trouble) -> str:
     why = f": {trouble.message.rstrip('.')}" if trouble.message else ""
     known = f" ({', '.join(counts)})" if counts else ""
     return f"Memory will retry it{known}{why}."
-
-
-Key = tuple[str, str]
-"""Harness and session id."""
 
 
 @as_result
@@ -358,99 +328,3 @@ def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[FoundCapt
                 trouble = troubles.get(queue_key(entry, name)) if place == "waiting" else None
                 captures.append(FoundCapture(entry, place, name, trouble))
     return tuple(sorted(captures, key=lambda each: (-each.entry.at_ms, each.name))), unopened, tuple(unread)
-
-
-# -- the sessions that memory knows, newest first: what was captured of each, what notes it left, and what became of these
-
-
-@frozen
-class SessionLine:
-    harness: str
-    session_id: str
-    last_at_ms: int
-    """When it was captured last, or given notes; else when it ended."""
-    scope: str
-    cwd: str | None
-    branch: str | None
-    first_words: str
-    """The person's; empty where its history is not at hand."""
-    captures: int
-    verdict: str
-    """What the newest run made of it; empty where none has read it."""
-    notes: tuple[NamedNote, ...]
-    """Live and archived ones that name it as a source."""
-    told: int
-    """How often a session was given one of these notes."""
-    used: int
-    """How often one of them was read."""
-    given: int
-    """Notes that the session itself was given."""
-    reopen: str | None
-
-
-def list_sessions(
-    captured: Iterable[Result[InboxEntry, Error]],
-    kept: Iterable[IndexedPart],
-    scope_of: Callable[..., str | None],
-    runs: Iterable[LoggedRun],
-    notes: Iterable[Listed],
-    deliveries: Iterable[Delivery],
-    totals: Mapping[str, Usage],
-    first_words_of: Callable[[InboxEntry], str],
-    is_wanted: Callable[[str, str, int], bool],
-) -> tuple[SessionLine, ...]:
-    """Returns the sessions that were captured, given notes or kept, the newest first. `captured` and `runs` come newest
-    first; `scope_of` returns None for the directories, or else the scope by its deliveries, of a session that is not shown; `first_words_of` is asked about those
-    that still wait."""
-    captures, parts = defaultdict[Key, list[InboxEntry]](list), defaultdict[Key, list[IndexedPart]](list)
-    given, own = defaultdict[Key, list[Delivery]](list), defaultdict[Key, list[Listed]](list)
-    for entry in map(unwrap, captured):
-        captures[entry.harness.value, entry.retrieval.session_id or ""].append(entry)
-    for part in kept:
-        parts[part.harness, part.session_id].append(part)
-    told = Counter[str]()
-    for delivery in deliveries:
-        told.update(delivery.ids)
-        given[delivery.harness, delivery.session].append(delivery)
-    for note in notes:
-        for key in keys_of(note.meta):
-            own[key].append(note)
-    verdicts: dict[Key, str] = {}
-    for run in runs:
-        for session in run.sessions:
-            verdicts.setdefault((session.harness, session.session_id or ""), session.verdict)
-
-    def last_at_ms(key: Key) -> int:
-        seen = [each.at_ms for each in captures[key][:1]] or [each.ended_at_ms for each in parts[key]]
-        return max((*seen, *(each.at_ms for each in given[key])))
-
-    known = {key: last_at_ms(key) for key in {**captures, **parts, **given} if key[1]}
-    lines = list[SessionLine]()
-    for key in sorted(known, key=lambda each: (-known[each], each)):
-        cwd = next((each.context.cwd for each in captures[key] if each.context.cwd), None)
-        places = tuple(dict.fromkeys((*filter(None, (cwd,)), *(place for part in parts[key] for place in part.places))))
-        scope = scope_of(places, next((each.scope for each in reversed(given[key]) if each.scope), ""))
-        if scope is None or not is_wanted(scope, key[0], known[key]):
-            continue
-        branches = (*(each.context.branch for each in captures[key]), *(part.branch for part in parts[key]))
-        words = next((part.first_words for part in parts[key] if part.first_words), "")
-        if not words and captures[key] and key not in verdicts:
-            words = first_words_of(captures[key][0])
-        cwd = next(iter(places), None)
-        line = SessionLine(
-            *key,
-            last_at_ms=known[key],
-            scope=scope,
-            cwd=cwd,
-            branch=next(filter(None, branches), None),
-            first_words=words,
-            captures=len(captures[key]),
-            verdict=verdicts.get(key, ""),
-            notes=named(own[key]),
-            told=sum(told[each.meta.id] for each in own[key]),
-            used=sum(reads_of(each.meta, totals).count for each in own[key]),
-            given=len({id for each in given[key] for id in each.ids}),
-            reopen=resume_command(*key, cwd),
-        )
-        lines.append(line)
-    return tuple(lines)

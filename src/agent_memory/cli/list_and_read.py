@@ -1,20 +1,25 @@
-"""`memory list`, `read` and `show`. They run all day long, and load nothing that only writing needs."""
+"""`memory list`, `read`, `show` and `sessions`. They run all day long, and load nothing that only writing needs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
+from typing import TYPE_CHECKING
 
 from agent_memory.app import Memory
-from agent_memory.cli.console import BOLD, Arguments, Console, Options, table_lines
+from agent_memory.cli.console import BOLD, DIM, Arguments, Console, Options, table_lines
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.documents import entry_document, fields_of, json_of, rows_of
 from agent_memory.errors import UsageInvalid
-from agent_memory.note.note import WITHHELD, Kind, Origin, Sensitivity, Source, Status, Tier
+from agent_memory.note.note import WITHHELD, Harness, Kind, Origin, Sensitivity, Source, Status, Tier
 from agent_memory.recall.grounding import CHANGED, GONE, ground_lines
 from agent_memory.recall.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
 from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import counted, one_line, with_hidden_shown
+
+if TYPE_CHECKING:
+    from agent_memory.care.session_list import SessionLine
 
 # -- list -------------------------------------------------------------------------------------------------------------
 
@@ -219,3 +224,63 @@ def _source(source: Source) -> str:
         return f"an import, {source.imported.rpartition('#')[0]}"
     session = f" {source.thread_id}" if source.thread_id else ""
     return f"{source.harness}{session}{source.cited}"
+
+
+# -- sessions ---------------------------------------------------------------------------------------------------------
+
+_CHARS, _SHORT_CHARS = 300, 40
+
+
+def configure_sessions(options: Options) -> None:
+    options.add("--scope", help="only sessions of this scope: global, repo, or a repository's key")
+    options.choice("--agent", Harness, "the harness")
+    options.since("only sessions since: 30d (m h d w y) or a date such as 2026-02-13")
+    options.number("--limit", "show at most N sessions", least=1)
+    options.number("--offset", "skip the first N", least=0, default=0)
+    epilog = (
+        "In a pipe, each session is one line of tab-separated fields: id, harness, day, scope, branch, ids of the notes "
+        "made of it, the person's first words, and the command that resumes it."
+    )
+    options.runs(_sessions, epilog, "memory sessions --scope repo --since 7d")
+
+
+def _sessions(arguments: Arguments, console: Console) -> None:
+    memory = open_here(console)
+    scope = memory.scope_on_arrival() if arguments.scope == "repo" else arguments.scope
+
+    def is_wanted(its_scope: str, harness: str, last_at_ms: int) -> bool:
+        is_meant = scope in (None, its_scope) and arguments.agent in (None, harness)
+        return is_meant and (arguments.since or last_at_ms) <= last_at_ms
+
+    found = unwrap(memory.sessions(is_wanted, arguments.offset + (arguments.limit or inf)))
+    shown = found[arguments.offset :][: arguments.limit]
+    if console.json:
+        console.answer({"sessions": rows_of(shown)})
+    elif not shown:
+        console.warn("No such sessions. `memory backfill` finds those that no hook reported.")
+    elif console.is_terminal:
+        now_ms = memory.clock.now_ms()
+        rows = [
+            (
+                *(one_line(each.session_id, _SHORT_CHARS), each.harness, short_age(each.last_at_ms, now_ms)),
+                *(str(len(each.notes)), one_line(each.scope.removesuffix("/.git").rpartition("/")[2], _SHORT_CHARS)),
+                one_line(each.branch or "", _SHORT_CHARS),
+                one_line(f"{'' if each.verdict else '(not consolidated yet) '}{each.first_words}", _CHARS),
+            )
+            for each in shown
+        ]
+        headings = ("session", "harness", "last", "notes", "project", "branch", "first words")
+        heading, *lines = table_lines(headings, rows, give_way=("branch", "project", "harness"))
+        console.out(console.styled(BOLD, heading))
+        for line, each in zip(lines, shown, strict=True):
+            console.out(line, *([console.styled(DIM, f"  {each.reopen}")] if each.reopen else []))
+        console.out(f"{len(shown):,} of {counted(len(found), 'session')}")
+    else:
+        console.out(*map(_plain_line, shown))
+
+
+def _plain_line(each: SessionLine) -> str:
+    notes = " ".join([note.id for note in each.notes])
+    place, branch = one_line(each.scope, _CHARS), one_line(each.branch or "", _CHARS)
+    about = (one_line(each.session_id, _CHARS), each.harness, day_of(each.last_at_ms), place, branch)
+    return "\t".join((*about, notes, each.first_words, each.reopen or ""))

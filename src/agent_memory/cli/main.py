@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, Command] = {
     "list": Command("list_and_read", "list the notes"),
     "search": Command("search", "find notes by words and by meaning"),
     "read": Command("list_and_read", "print a note and count the read"),
-    "sessions": Command("search", "list past sessions, and what became of them"),
+    "sessions": Command("list_and_read", "list past sessions, and what became of them"),
     "inject": Command("inject", "print what an agent should know now, for hooks"),
     "handoff": Command("inject", "print what a session was asked, did and left open"),
     "checkpoint": Command("inject", "keep where a session stands, so that it can be taken up again"),

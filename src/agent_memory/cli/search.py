@@ -1,9 +1,8 @@
-"""`memory search` and `memory sessions`: notes, and what was said in sessions."""
+"""`memory search`: notes, and what was said in sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf
 from typing import TYPE_CHECKING
 
 from agent_memory.cli.console import (
@@ -16,14 +15,13 @@ from agent_memory.cli.console import (
     cut,
     marked_lines,
     styled,
-    table_lines,
     terminal_columns,
     text_of,
 )
 from agent_memory.cli.dialogue import open_here, short_age
-from agent_memory.documents import fields_of, rows_of, search_document
+from agent_memory.documents import fields_of, search_document
 from agent_memory.errors import UsageInvalid
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind, Usage
+from agent_memory.note.note import GLOBAL_SCOPE, Kind, Usage
 from agent_memory.recall.grounding import CHANGED, GONE, ground_lines, grounding_mark
 from agent_memory.recall.hits import MAX_HITS, Mode, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.results import unwrap, warning_of
@@ -86,7 +84,7 @@ def _run(arguments: Arguments, console: Console) -> None:
         here=memory.scope_on_arrival(),
     )
     if arguments.sessions:
-        search_sessions(memory, request, console)
+        _search_sessions(memory, request, console)
         return
     answer = unwrap(memory.search(request))
     console.warn(*answer.notices, *memory.team_at(memory.cwd).untold)
@@ -195,64 +193,12 @@ def _explained(hit: SearchHit) -> Iterator[tuple[str, str]]:
     yield f"{sum(part.value for part in hit.parts):+.3f}", "sum, by which hits are ordered"
 
 
-# -- sessions, and what was said in them ------------------------------------------------------------------------------
+# -- what was said in sessions ----------------------------------------------------------------------------------------
 
-_CHARS, _SHORT_CHARS = 300, 40
-
-
-def configure_sessions(options: Options) -> None:
-    options.add("--scope", help="only sessions of this scope: global, repo, or a repository's key")
-    options.choice("--agent", Harness, "the harness")
-    options.since("only sessions since: 30d (m h d w y) or a date such as 2026-02-13")
-    options.number("--limit", "show at most N sessions", least=1)
-    options.number("--offset", "skip the first N", least=0, default=0)
-    epilog = (
-        "In a pipe, each session is one line of tab-separated fields: id, harness, day, scope, branch, ids of the notes "
-        "made of it, the person's first words, and the command that resumes it."
-    )
-    options.runs(_sessions, epilog, "memory sessions --scope repo --since 7d")
+_CHARS = 300
 
 
-def _sessions(arguments: Arguments, console: Console) -> None:
-    memory = open_here(console)
-    scope = memory.scope_on_arrival() if arguments.scope == "repo" else arguments.scope
-
-    def is_wanted(its_scope: str, harness: str, last_at_ms: int) -> bool:
-        is_meant = scope in (None, its_scope) and arguments.agent in (None, harness)
-        return is_meant and (arguments.since or last_at_ms) <= last_at_ms
-
-    found = unwrap(memory.sessions(is_wanted, arguments.offset + (arguments.limit or inf)))
-    shown = found[arguments.offset :][: arguments.limit]
-    if console.json:
-        console.answer({"sessions": rows_of(shown)})
-    elif not shown:
-        console.warn("No such sessions. `memory backfill` finds those that no hook reported.")
-    elif console.is_terminal:
-        now_ms = memory.clock.now_ms()
-        rows = [
-            (
-                *(one_line(each.session_id, _SHORT_CHARS), each.harness, short_age(each.last_at_ms, now_ms)),
-                *(str(len(each.notes)), one_line(each.scope.removesuffix("/.git").rpartition("/")[2], _SHORT_CHARS)),
-                one_line(each.branch or "", _SHORT_CHARS),
-                one_line(f"{'' if each.verdict else '(not consolidated yet) '}{each.first_words}", _CHARS),
-            )
-            for each in shown
-        ]
-        headings = ("session", "harness", "last", "notes", "project", "branch", "first words")
-        heading, *lines = table_lines(headings, rows, give_way=("branch", "project", "harness"))
-        console.out(console.styled(BOLD, heading))
-        for line, each in zip(lines, shown, strict=True):
-            console.out(line, *([console.styled(DIM, f"  {each.reopen}")] if each.reopen else []))
-        console.out(f"{len(shown):,} of {counted(len(found), 'session')}")
-    else:
-        for each in shown:
-            about = (each.session_id, each.harness, day_of(each.last_at_ms), each.scope, each.branch or "")
-            notes = " ".join(note.id for note in each.notes)
-            fields = (*(one_line(one, _CHARS) for one in about), notes, each.first_words, each.reopen or "")
-            console.out("\t".join(fields))
-
-
-def search_sessions(memory: Memory, request: SearchRequest, console: Console) -> None:
+def _search_sessions(memory: Memory, request: SearchRequest, console: Console) -> None:
     if request.kind or request.tags or request.archived or request.mode is Mode.SEMANTIC:
         raise UsageInvalid("--kind, --tag, --archived and --mode semantic are about notes, not sessions")
     answer = unwrap(memory.search_sessions(request))

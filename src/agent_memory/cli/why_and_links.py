@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from agent_memory.caller import Caller
+from agent_memory.care.session_list import NamedNote
 from agent_memory.care.why_note import NoteHistory, source_in_words
-from agent_memory.care.why_session import NEVER_CAPTURED, FoundSessions, NamedNote
+from agent_memory.care.why_session import NEVER_CAPTURED, FoundSessions
 from agent_memory.cli.console import ENTRY, Arguments, Console, Options
 from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable
 from agent_memory.documents import fields_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import Origin, Relation
 from agent_memory.recall.grounding import ground_lines
-from agent_memory.recall.reading import Link, LinkGraph, LinkSheet, Succession, Whereabouts
+from agent_memory.recall.linking import Link, LinkGraph, LinkSheet, Succession, Whereabouts, link_graph, link_sheet
 from agent_memory.results import unwrap
 from agent_memory.rules.tiers import title_for
 from agent_memory.text.instants import instant
@@ -141,7 +142,7 @@ def configure_links(options: Options) -> None:
 def _links(arguments: Arguments, console: Console) -> None:
     reading = open_here(console).reading_here
     if arguments.id is None:
-        graph = unwrap(reading.link_graph(private=arguments.private))
+        graph = link_graph(reading, private=arguments.private)
         entries = [
             fields_of(each.meta, "id", "title", "kind", "scope", "origin", "tags") | fields_of(each, "archived", "path")
             for each in graph.notes
@@ -154,7 +155,7 @@ def _links(arguments: Arguments, console: Console) -> None:
         return
     if arguments.private:
         raise UsageInvalid("--private is for all links; leave out the ID")
-    sheet = unwrap(reading.links(arguments.id))
+    sheet = link_sheet(reading, arguments.id)
     console.answer(fields_of(sheet), *_sheet_lines(sheet))
     warn_unreadable(console, sheet.unreadable)
 

@@ -21,8 +21,8 @@ from attrs import define, evolve, fields, frozen
 from agent_memory.app import Memory, Progress, SystemClock, Warn, open_memory
 from agent_memory.capture.hook import HookProblem
 from agent_memory.capture.session_event import SessionEvent
+from agent_memory.care.session_list import keys_of
 from agent_memory.care.use import says_again
-from agent_memory.care.why_session import keys_of
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.extraction.extract import corrections_in
 from agent_memory.extraction.session import episodes_of, is_injected
@@ -59,7 +59,7 @@ class PastSession:
 def past_sessions(memory: Memory) -> list[PastSession]:
     """Returns the sessions with a kept history, in the order in which they began. What cannot be read is warned of."""
     found: dict[Key, PastSession] = {}
-    for name in memory.kept_histories.looks():
+    for name in memory.kept_histories.names():
         try:
             history = memory.kept_histories.part(name)
         except Error as error:

@@ -10,8 +10,9 @@ from agent_memory.extraction.session import is_injected
 from agent_memory.extraction.text import Sort, cut
 from agent_memory.note.note import NAMES, Harness, Kind, Meta, Origin
 from agent_memory.rules.origin import Claim, origin_of
-from agent_memory.session.history import History, Role, resume_command
+from agent_memory.session.history import History, Role
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START
+from agent_memory.session.resuming import resume_command
 from agent_memory.text.instants import DAY_MS, iso_of
 from agent_memory.text.plain_text import one_line
 

@@ -27,7 +27,7 @@ from agent_memory.files.durable import FILE_MODE, make_directories, replace_file
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import as_store_io, exists, is_directory, names_in, store_io
 from agent_memory.git.git_process import OURSELVES, GitProcess, directory_of, failed, make_ready
-from agent_memory.note.note_format import id_in_name
+from agent_memory.note.file_name import id_in_name
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.commit_message import (

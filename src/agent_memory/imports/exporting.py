@@ -28,6 +28,7 @@ from agent_memory.imports.base import (
 )
 from agent_memory.imports.formats.claude import EXPORTED
 from agent_memory.imports.formats.jsonl import IN_OKF, OKF_INDEX, OURS, read_lines
+from agent_memory.note.file_name import file_name_of
 from agent_memory.note.frontmatter import NoteParts, Plain, flow_text, join_note, split_note
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
@@ -39,7 +40,7 @@ from agent_memory.note.note import (
     Source,
     StoredEntry,
 )
-from agent_memory.note.note_format import file_name_of, read_values, render_note
+from agent_memory.note.note_format import read_values, render_note
 from agent_memory.recall.neutral_markdown import neutral_line, shown_title, whole_note
 from agent_memory.recall.reading import ListedEntries, ListFilter, Reading
 from agent_memory.redaction.redact import redact, redact_path, stored_line

@@ -189,7 +189,7 @@ def _sessions(
 ) -> Iterator[tuple[str, str, _Ran]]:
     """Yields the newest sessions of a repository that took steps, with its scope and the session's directory. A record
     that is in two sessions, of which one continues the other, counts for the newest."""
-    parts = {name: list(names) for name, names in groupby(sorted(kept.looks()), lambda name: name.partition(".")[0])}
+    parts = {name: list(names) for name, names in groupby(kept.names(), lambda name: name.partition(".")[0])}
     # So much of the kept histories, packed, is read, the newest first: about a hundred sessions.
     room, seen = 8 << 20, set[str]()
     for session in reversed(unwrap(kept.sessions())):

@@ -411,7 +411,7 @@ class Usage:
 def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
     """Returns the reads of a note, and of those that became part of it."""
     known = [usage[id] for id in meta.all_ids if id in usage]
-    return Usage(sum(each.count for each in known), latest(*(each.last_at_ms for each in known)))
+    return Usage(sum([each.count for each in known]), latest(*[each.last_at_ms for each in known]))
 
 
 def last_read(meta: Meta, usage: Mapping[str, Usage]) -> int | None:
@@ -461,5 +461,5 @@ def tiers_of(tiers: TierList, live: Sequence[Listed]) -> Mapping[str, Tier]:
     standing = standing_tiers(tiers, (each.meta for each in live))
     listed = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
     far = list(Tier).index
-    best = {each.meta.id: each.meta.best_tier for each in live}
+    best = {each.meta.id: each.meta.best_tier for each in live if each.meta.id in listed}
     return {id: max(tier, best[id], key=far) for id, tier in listed.items() if id in best}

@@ -1,18 +1,16 @@
-"""The format of a note's file: its name, the keys of its frontmatter, parsing and rendering."""
+"""The format of a note's file: the keys of its frontmatter, parsing and rendering."""
 
 from __future__ import annotations
 
-import json
 import re
-import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Mapping
 from sys import intern
 from typing import Annotated, Any
 
-from attrs import fields, frozen
+from attrs import frozen
 
 from agent_memory.errors import EntryUnreadable
+from agent_memory.note.file_name import UNTITLED, id_in_name, title_in_name
 from agent_memory.note.frontmatter import (
     NoteParts,
     NotReadable,
@@ -28,10 +26,8 @@ from agent_memory.note.frontmatter import (
 )
 from agent_memory.note.note import (
     Confidence,
-    Harness,
     Importance,
     Kind,
-    Listed,
     MemoryEntry,
     Meta,
     Origin,
@@ -40,110 +36,13 @@ from agent_memory.note.note import (
     Status,
 )
 from agent_memory.results import as_result
-from agent_memory.text.ids import ID_PATTERN, EntryId, mint_id, normal_tag, normal_tags
+from agent_memory.text.ids import EntryId, mint_id, normal_tag, normal_tags
 from agent_memory.text.instants import FIRST_MS, LAST_MS, iso_of, ms_of
 from agent_memory.text.json_codec import Converter, InvalidValue
 from agent_memory.text.json_shape import is_row
 from agent_memory.text.markdown import derive_description, derive_title
-from agent_memory.text.plain_text import Count, clean_text, cut_bytes
+from agent_memory.text.plain_text import Count
 from agent_memory.text.value_rules import shown
-
-# -- file names: `descriptive title -- topic__x topic__y id__XXXXXX.md` -----------------------------------------------
-# Only the id is identity (P15, P21). Also decides when two names are the same on macOS or wherever a store may be
-# copied to (P15).
-
-MAX_NAME_BYTES = 200
-
-NOTE_ENDING = ".md"
-UNTITLED = "untitled"
-_SEPARATOR = " --"
-_NAME_ID = re.compile(rf"(?:^|[ /])({ID_PATTERN})\.md\Z")
-_NAME_TITLE = rf"(?s)(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md"
-
-_SEPARATORS = ((r"\s*:\s+", " - "), (r"[/\\:|]+", "-"))
-_NOT_OURS = (
-    (r"id__+", "id_"),  # only the note's own id may be found in its name
-    (r"(?<= )--(?= )", "-"),
-)
-
-
-_SAFE_MARKS = " -_.,+=@"
-
-
-def file_name_of(meta: Meta) -> str:
-    """Returns the note's file name: title, as many tags as fit, and the id; NFC, at most 200 bytes of UTF-8 even after
-    a Mac decomposes it (NFD), cut between graphemes, without characters that a shell interprets. Two notes whose ids
-    differ casefolded never have the same name under NFC and casefold."""
-    ending = f" {meta.id}{NOTE_ENDING}"
-    room = MAX_NAME_BYTES - len(ending) - len(_SEPARATOR)
-    tags = tuple("".join(filter(_is_safe, tag)) for tag in normal_tags(meta.tags))
-    title = _title_part(meta.title, 120 if tags else room)  # without tags it may use all the room
-    room -= _decomposed_bytes(title)
-    shown = ""
-    for tag in tags:
-        room -= _decomposed_bytes(tag) + 1
-        if room < 0:
-            break
-        shown += f" {tag}"
-    return title + _SEPARATOR + shown + ending
-
-
-def is_safe_name(name: str) -> bool:
-    """Returns whether the name has only letters, digits, spaces and `-_.,+=@`: nothing for a shell, a glob or markdown."""
-    return all(map(_is_safe, name))
-
-
-def _is_safe(character: str) -> bool:
-    kind = unicodedata.category(character)
-    is_letter = kind[0] in "LMN" and kind != "Me" and not "\ufe00" <= character <= "\ufe0f"
-    return is_letter or character in _SAFE_MARKS
-
-
-def is_note_name(name: str) -> bool:
-    """Returns whether a file with this name in a notes directory should be a note; hidden files are other programs'."""
-    return name.endswith(NOTE_ENDING) and not name.startswith(".")
-
-
-def id_in_name(name: str) -> str | None:
-    """Returns the id at the end of a file name or path (`… id__a1b2c3.md`), or None."""
-    found = _NAME_ID.search(name)
-    return found[1] if found else None
-
-
-def title_in_name(name: str) -> str:
-    """Returns the title in a file name: all before tags, id and `.md`; may be empty."""
-    found = re.fullmatch(_NAME_TITLE, name)
-    return (found[1] if found else name).strip()
-
-
-def _title_part(title: str, max_bytes: int) -> str:
-    words = " ".join(clean_text(title).split())
-    for pattern, readable in _SEPARATORS:
-        words = re.sub(pattern, readable, words)
-    words = " ".join("".join(filter(_is_safe, words)).split())
-    for pattern, readable in _NOT_OURS:
-        words = re.sub(pattern, readable, words)
-    cut = cut_bytes(_trimmed(words), max_bytes)
-    while _decomposed_bytes(cut) > max_bytes:
-        cut = cut_bytes(cut, len(cut.encode()) - 1)
-    return _trimmed(cut) or UNTITLED
-
-
-def _decomposed_bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(unicodedata.normalize("NFD", text).encode())
-
-
-def _trimmed(text: str) -> str:
-    # A leading dot hides a file, a leading dash is an option to a command, a leading tilde a home directory.
-    return " ".join(text.split()).lstrip(" .-~").rstrip(" .")
-
-
-def folded_name(name: str) -> str:
-    """Returns the same text for names that a case-insensitive or normalising file system cannot keep apart."""
-    if name.isascii():
-        return name.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
-
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -405,63 +304,3 @@ def _is_default(field: MetaField, entry: MemoryEntry) -> bool:
 def _value(field: MetaField, entry: MemoryEntry) -> Any:
     value = getattr(entry.meta, field.attribute)
     return well_formed(value) if isinstance(value, str) else value
-
-
-# -- a listed note as a JSON array: the row of the index --------------------------------------------------------------
-# It is derived data, read only by the version that wrote it.
-
-_META = tuple(each.name for each in fields(Meta))
-_LISTED = tuple(name for name in (each.name for each in fields(Listed)) if name != "meta")
-_SOURCE = tuple(each.name for each in fields(Source))
-
-LISTED_LAYOUT = repr((_META, _LISTED, _SOURCE))
-"""Changes with the fields: rows of another layout must not be read."""
-
-_ENUMS = tuple(
-    (_META.index(name), {member.value: member for member in members})
-    for name, members in (
-        ("kind", Kind),
-        ("status", Status),
-        ("origin", Origin),
-        ("importance", Importance),
-        ("sensitivity", Sensitivity),
-    )
-)
-_TURNS = _SOURCE.index("turns")
-_HARNESSES = {member.value: member for member in Harness}
-_TAGS, _CLEARED, _ALIASES, _SUPERSEDES, _SOURCES = (
-    _META.index(name) for name in ("tags", "cleared", "aliases", "supersedes", "sources")
-)
-
-_render = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_parse = json.JSONDecoder().decode
-_meta_values = attrgetter(*_META)
-_listed_values = attrgetter(*_LISTED)
-_source_values = attrgetter(*_SOURCE)
-
-
-def render_listed(listed: Listed) -> str:
-    """Returns the array: the values of `meta`, then the others."""
-    meta = list(_meta_values(listed.meta))
-    meta[_SOURCES] = [_source_values(source) for source in listed.meta.sources]
-    return _render([meta, *_listed_values(listed)])
-
-
-def parse_listed(texts: Sequence[str]) -> Iterable[Listed]:
-    """Returns the rendered notes, in order. Raises ValueError, TypeError or LookupError for damaged data."""
-    rows = _parse(f"[{','.join(texts)}]")
-    if len(rows) != len(texts):
-        raise ValueError("these are not arrays of one note each")
-    return map(_listed, rows)
-
-
-def _listed(row: list[Any]) -> Listed:
-    meta, *others = row
-    for at, members in _ENUMS:
-        meta[at] = members[meta[at]]
-    for at in (_TAGS, _CLEARED, _ALIASES, _SUPERSEDES):
-        meta[at] = tuple(meta[at])
-    for source in meta[_SOURCES]:
-        source[0], source[_TURNS] = _HARNESSES[source[0]], tuple(source[_TURNS])
-    meta[_SOURCES] = tuple([Source(*source) for source in meta[_SOURCES]])
-    return Listed(Meta(*meta), *others)

@@ -16,8 +16,8 @@ from agent_memory.config import LimitsConfig
 from agent_memory.errors import EntryChanged, EntryNotFound, Error, ReplyRefused
 from agent_memory.files.locks import Locks
 from agent_memory.machines import Defrag, Model, Step, answered, finish_run, run_machine
+from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import Listed, Listing, Status, StoredEntry, reads_of, secret_ids, without_secret
-from agent_memory.note.note_format import id_in_name
 from agent_memory.pipelines.undo import footprint_if_any
 from agent_memory.ports import Agent, Clock, Recorder
 from agent_memory.prompt.prompt import Frame, plan_defrag_budget, render_defrag_prompt

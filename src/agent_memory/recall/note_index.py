@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_memory.files.paths import real_root
 from agent_memory.note.note import Listed, Relation
-from agent_memory.note.note_format import parse_listed
 from agent_memory.note.terms import QueryWord
 from agent_memory.recall.hits import MatchedWord, Matches, Neighbour, NoteLink, SearchRequest
 from agent_memory.recall.ranking import (
@@ -22,7 +21,7 @@ from agent_memory.recall.ranking import (
     stretched,
 )
 from agent_memory.results import as_result
-from agent_memory.store.note_files import is_text
+from agent_memory.store.note_files import is_text, parse_listed
 from agent_memory.store.store_database import FollowedFiles, StoreDatabase
 
 if TYPE_CHECKING:
@@ -91,8 +90,7 @@ class NoteIndex:
 
         def asked(connection: sqlite3.Connection) -> Mapping[int, Listed]:
             rows = dict(connection.execute(sql, numbers).fetchall())
-            there = [number for number in numbers if number in rows]
-            return dict(zip(there, parse_listed([rows[number] for number in there]), strict=True))
+            return {number: parse_listed(rows[number]) for number in numbers if number in rows}
 
         return self._asked(asked)
 
@@ -235,8 +233,7 @@ def _through(connection: sqlite3.Connection, request: SearchRequest, numbers: Co
     if not request.is_filtered:
         return frozenset(number for (number,) in connection.execute(wanted, asked))
     rows = connection.execute(f"SELECT number, listed FROM files WHERE number IN ({wanted})", asked).fetchall()
-    notes = zip(rows, parse_listed([listed for _, listed in rows]), strict=True)
-    return frozenset(number for (number, _), each in notes if request.lets_through(each))
+    return frozenset(number for number, listed in rows if request.lets_through(parse_listed(listed)))
 
 
 def _marks(values: Sequence[object]) -> str:

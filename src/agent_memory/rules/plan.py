@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from attrs import evolve, field, frozen
 
+from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
     Confidence,
@@ -25,7 +26,6 @@ from agent_memory.note.note import (
     Usage,
     body_hash,
 )
-from agent_memory.note.note_format import file_name_of
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.redaction.redact import redact_path, stored_line
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, SectionBudget, entries_written

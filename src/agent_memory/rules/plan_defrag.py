@@ -12,6 +12,7 @@ from itertools import chain
 
 from attrs import define, evolve, field
 
+from agent_memory.note.file_name import file_name_of, folded_name
 from agent_memory.note.note import (
     Listed,
     MemoryEntry,
@@ -26,7 +27,6 @@ from agent_memory.note.note import (
     reads_of,
     strictest,
 )
-from agent_memory.note.note_format import file_name_of, folded_name
 from agent_memory.redaction.redact import stored_line
 from agent_memory.rules.change import Cause, Change, ChangeGroup, Dropped, max_changes
 from agent_memory.rules.drafts import (

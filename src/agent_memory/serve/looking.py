@@ -53,8 +53,9 @@ from agent_memory.ports import Notes
 from agent_memory.recall.candidates import barrier
 from agent_memory.recall.delivery_log import DeliveryLog
 from agent_memory.recall.hits import MAX_HITS, SearchHit, SearchRequest
+from agent_memory.recall.linking import LinkSheet, link_sheet
 from agent_memory.recall.moment import ASKED, MAX_PROMPT_CHARS, START, Moment
-from agent_memory.recall.reading import LinkSheet, ListFilter, ShownEntry, read_anywhere
+from agent_memory.recall.reading import ListFilter, ShownEntry, read_anywhere
 from agent_memory.results import unwrap
 from agent_memory.rules.run_log import KEEP_RUNS
 from agent_memory.serve.application import Asked, Shown
@@ -178,7 +179,7 @@ def note(asked: Asked) -> Shown:
         links = LinkSheet(stored.meta.id, stored.meta.title, stored.listed.archived, (), (), (), (), ())
     else:
         why = unwrap(memory.why_entry(id, here, told, with_commits=False))
-        links = unwrap(here.links(id))
+        links = link_sheet(here, id)
     versions = unwrap(note_versions(memory.real_root, stored))
     logged = DeliveryLog(memory.real_root).deliveries(stored.meta.id)
     delivered = [each for each in logged if stored.meta.id in each.ids]

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from agent_memory.care.why_note import source_in_words
-from agent_memory.note.note_format import id_in_name
+from agent_memory.note.file_name import id_in_name
 from agent_memory.text.ids import is_id
 from agent_memory.text.instants import day_of, instant
 from agent_memory.text.markdown import find_links

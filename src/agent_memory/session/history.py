@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Mapping
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any
@@ -174,29 +171,3 @@ class SessionMark:
 def transcript_key(path: str) -> str:
     """Returns a short key for a transcript; its path would say more than the store should keep."""
     return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-# -- the shell command that resumes a session in its own harness ------------------------------------------------------
-
-_COMMANDS: Mapping[str, str] = {
-    Harness.CLAUDE_CODE: "claude --resume {id}",
-    Harness.CODEX: "codex resume {id}",
-    Harness.CURSOR: "cursor-agent --resume {id}",
-    Harness.AMP: "amp threads continue {id}",
-    Harness.GEMINI: "gemini --resume {id}",
-    Harness.OPENCODE: "opencode --session {id}",
-    Harness.COPILOT: "copilot --resume {id}",
-    Harness.PI: "pi --session {id}",
-    Harness.GOOSE: "goose session --resume --session-id {id}",
-    Harness.AIDER: "aider --restore-chat-history",
-}
-
-
-def resume_command(harness: str, session_id: str | None, cwd: str | None) -> str | None:
-    """Returns the command, to run in the session's directory, or None for a harness without one and an id that none
-    would mint. Id and directory come from files that anyone may have written, and must be one shell word each (P21)."""
-    command = _COMMANDS.get(harness)
-    if command is None or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}", session_id or "", re.ASCII):
-        return None
-    resumed = command.format(id=session_id)
-    return f"cd {shlex.quote(cwd)} && {resumed}" if cwd and cwd.startswith("/") and cwd.isprintable() else resumed

@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from attrs import define, evolve, field, frozen
 
 from agent_memory.errors import EntryUnreadable
+from agent_memory.note.file_name import id_in_name, title_in_name
 from agent_memory.note.note import TIERS_FILE
-from agent_memory.note.note_format import id_in_name, read_note, title_in_name
+from agent_memory.note.note_format import read_note
 from agent_memory.rules.change import FileChange, FileState, Footprint, fold_files
 from agent_memory.rules.run_log import LoggedAction, logged_action
 from agent_memory.store.note_files import parse_tiers

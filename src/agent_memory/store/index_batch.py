@@ -9,9 +9,8 @@ from itertools import chain, repeat
 
 from agent_memory.errors import EntryUnreadable, PathRefused, StoreIo
 from agent_memory.note.note import Relation, StoredEntry
-from agent_memory.note.note_format import render_listed
 from agent_memory.note.terms import FieldTerms, note_terms
-from agent_memory.store.note_files import ARCHIVE, ReadFile, read_stored, standing
+from agent_memory.store.note_files import ARCHIVE, ReadFile, read_stored, render_listed, standing
 from agent_memory.text.markdown import find_links
 
 _MOST_MS = (1 << 63) - 1

@@ -17,20 +17,17 @@ import gzip
 import io
 import json
 import os
-import sqlite3
-import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
-from agent_memory.errors import Busy, PathRefused, StateCorrupt, StoreIo
+from agent_memory.errors import StateCorrupt
 from agent_memory.files.durable import fsync_directory, make_directories, replace_file
 from agent_memory.files.paths import as_store_io, directory_in, names_in, read_image, real_root
 from agent_memory.note.note import Harness
@@ -41,15 +38,16 @@ from agent_memory.session.own_marks import machine_text
 from agent_memory.session.turns import KeptSession, excerpt, joined_history
 from agent_memory.store.index_batch import spelled
 from agent_memory.store.note_files import is_text
-from agent_memory.store.store_database import StoreDatabase
+from agent_memory.store.session_index import ENDING, HISTORIES, PLACE_BITS, is_part, statuses_in
 from agent_memory.text.ids import slug_of
 from agent_memory.text.instants import FIRST_MS, LAST_MS
 from agent_memory.text.json_codec import Format, InvalidValue, load_json, value_of, written
 from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import counted, one_line
+from agent_memory.text.plain_text import one_line
 
-DIRECTORY = "histories"
-ENDING = ".jsonl.gz"
+IndexedTurns: TypeAlias = tuple[tuple[object, ...], list[tuple[int, int, str]]]
+"""The values of a part in the table `histories`, from `harness` to `places`; place, length and terms of each of its turns that
+has any."""
 
 _MAX_TEXT_BYTES = 256 << 20
 """The limit of a part, unpacked: a fetch returns about 16 MiB of turns, and escaping takes a few times as much."""
@@ -107,7 +105,7 @@ class KeptHistories:
         _remove(self._directory(), session_name(harness, session_id))
 
     def _directory(self) -> str:
-        return directory_in(real_root(self.root), DIRECTORY)
+        return directory_in(real_root(self.root), HISTORIES)
 
     def _parts(self, harness: Harness, session_id: str) -> Iterator[History]:
         for name in _parts_in(self._directory(), session_name(harness, session_id)):
@@ -134,9 +132,26 @@ class KeptHistories:
             raise StateCorrupt(path, (f"unpacked it is larger than {_MAX_TEXT_BYTES >> 20} MiB",))
         return parse_history_lines(io.TextIOWrapper(io.BytesIO(data), "ascii", "replace"), path)
 
-    def looks(self) -> dict[str, int]:
-        """Returns the files of all parts by name, each with a value that changes when the file does."""
-        return {name: status.st_mtime_ns ^ status.st_size for name, status in _statuses(self._directory())}
+    def names(self) -> list[str]:
+        """Returns the names of all parts, sorted."""
+        return sorted(name for name, _ in statuses_in(self._directory(), is_part))
+
+    def indexed(self, name: str, look: int) -> IndexedTurns | None:
+        """Returns what the index holds of the part in a file, whose `look` it has when it does not say when it ended; None if it
+        is gone."""
+        part = self.part(name)
+        if part is None:
+            return None
+        places = [each for each in (part.cwd, *part.also_in) if each and is_text(each) and "\0" not in each]
+        about = (
+            part.harness.value,
+            _plain(part.session_id),
+            part.branch and _plain(part.branch),
+            in_calendar(part.ended_at_ms) or look // 1_000_000,  # the file's time, but for its last bits
+            first_words(part),
+            json.dumps(places),
+        )
+        return about, _terms_of(part.turns)
 
 
 def session_name(harness: Harness, session_id: str) -> str:
@@ -145,23 +160,12 @@ def session_name(harness: Harness, session_id: str) -> str:
 
 
 def _parts_in(directory: str, session: str) -> tuple[str, ...]:
-    return names_in(directory, lambda name: name.startswith(f"{session}.") and _is_part(name))
-
-
-def _is_part(name: str) -> bool:
-    return name.endswith(ENDING) and not name.startswith(".")
-
-
-def _statuses(directory: str) -> Iterator[tuple[str, os.stat_result]]:
-    with as_store_io("list", directory), suppress(FileNotFoundError), os.scandir(directory) as entries:
-        for entry in entries:
-            if _is_part(entry.name) and entry.is_file(follow_symlinks=False):
-                yield entry.name, entry.stat(follow_symlinks=False)
+    return names_in(directory, lambda name: name.startswith(f"{session}.") and is_part(name))
 
 
 def _sessions_in(directory: str) -> tuple[KeptSession, ...]:
     found: dict[str, KeptSession] = {}
-    for part, status in _statuses(directory):
+    for part, status in statuses_in(directory, is_part):
         name = part.partition(".")[0]
         known = found.get(name, KeptSession(name, 0, 0))
         kept_at_ms = max(known.kept_at_ms, status.st_mtime_ns // 1_000_000)
@@ -214,92 +218,7 @@ def parse_history_lines(lines: Iterable[str], path: str) -> History:
     return evolve(about, turns=tuple(turns))
 
 
-# -- the parts in the database: a row for each, and one for each turn that says something, with its terms -------------
-# A part is one transaction: a killed process leaves whole ones, and the next continues. A turn's number is made of
-# that of its part and of its place in it.
-
-PLACE_BITS = 20
-
-
-@frozen
-class IndexedPart:
-    """One part of a session's kept history."""
-
-    number: int
-    name: str
-    harness: str
-    session_id: str
-    branch: str | None
-    ended_at_ms: int
-    """When it was kept, if its harness does not say."""
-    first_words: str
-    """The person's first words in it."""
-    _places: str
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Returns the directories in which the person spoke, the session's own first."""
-        return tuple(json.loads(self._places))
-
-
-@frozen
-class HistoryIndex:
-    """The kept histories of one store, for searching."""
-
-    database: StoreDatabase
-    kept: KeptHistories
-
-    @as_result
-    def refresh(self, progress: Callable[[str], object] = str) -> tuple[str, ...]:
-        """Brings the index into line with the files; returns sentences about what is missing. `progress` is told of what
-        takes longer than a second."""
-        looks = {name: look for name, look in self.kept.looks().items() if is_text(name)}
-        known = self.database.read(lambda connection: dict(connection.execute("SELECT name, look FROM histories")))
-        problems, notices = list[str](), list[str]()
-        new, quiet_until = [name for name, look in looks.items() if known.get(name) != look], time.monotonic() + 1
-        try:
-            if known.keys() - looks.keys():
-                self.take_out_gone()
-            for number, name in enumerate(new, 1):
-                if time.monotonic() > quiet_until:
-                    progress(f"indexing sessions: {number:,} of {len(new):,}")
-                history, problem = None, ""
-                try:
-                    history = self.kept.part(name)
-                except StoreIo as error:  # it may be readable the next time
-                    problems.append(str(error))
-                    continue
-                except (StateCorrupt, PathRefused) as error:
-                    problem = str(error)
-                turns = [] if history is None else _terms_of(history.turns)
-                self.database.write(
-                    partial(_put, name=name, look=looks[name], history=history, turns=turns, problem=problem)
-                )
-        except Busy:
-            notices.append("Another process is at the index; sessions may be missing.")
-        sql = "SELECT problem FROM histories WHERE problem <> '' ORDER BY name"
-        problems += [row[0] for row in self.database.read(lambda connection: connection.execute(sql).fetchall())]
-        if problems:
-            histories = counted(len(problems), "kept history", "kept histories")
-            notices.append(f"{histories} cannot be searched: {problems[0]}")
-        return tuple(notices)
-
-    def take_out_gone(self) -> None:
-        """Takes the parts out whose files are gone. Raises Busy."""
-        looks = self.kept.looks()
-
-        def take_out(connection: sqlite3.Connection) -> None:
-            known = connection.execute("SELECT name FROM histories").fetchall()
-            _take_out(connection, (name for (name,) in known if name not in looks))
-
-        self.database.write(take_out)
-
-
-def indexed_parts(connection: sqlite3.Connection) -> dict[int, IndexedPart]:
-    """Returns the parts by number, those of one session in order."""
-    columns = "number, name, harness, session, branch, ended_ms, first_words, places"
-    rows = connection.execute(f"SELECT {columns} FROM histories WHERE harness IS NOT NULL ORDER BY name")
-    return {row[0]: IndexedPart(*row) for row in rows}
+# -- the words of a part ---------------------------------------------------------------------------------------------
 
 
 def first_words(history: History) -> str:
@@ -322,49 +241,6 @@ def _terms_of(turns: Iterable[Turn]) -> list[tuple[int, int, str]]:
     )
     terms = (field_terms(_plain(text)) for text in texts)
     return [(place, each.length, spelled(each)) for place, each in enumerate(terms) if each.counts]
-
-
-def _put(
-    connection: sqlite3.Connection,
-    name: str,
-    look: int,
-    history: History | None,
-    turns: list[tuple[int, int, str]],
-    problem: str,
-) -> None:
-    if connection.execute("SELECT 1 FROM histories WHERE name = ? AND look = ?", (name, look)).fetchone():
-        return  # another process was first
-    _take_out(connection, [name])
-    about: tuple[object, ...] = (None,) * 6
-    if history is not None:
-        places = [each for each in (history.cwd, *history.also_in) if each and is_text(each) and "\0" not in each]
-        ended_ms = in_calendar(history.ended_at_ms) or look // 1_000_000  # the file's time, but for its last bits
-        about = (
-            history.harness.value,
-            _plain(history.session_id),
-            history.branch and _plain(history.branch),
-            ended_ms,
-            first_words(history),
-            json.dumps(places),
-        )
-    sql = (
-        "INSERT INTO histories (name, look, harness, session, branch, ended_ms, first_words, places, problem) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    )
-    base = (connection.execute(sql, (name, look, *about, _plain(problem))).lastrowid or 0) << PLACE_BITS
-    connection.executemany("INSERT INTO turns VALUES (?, ?)", [(base + place, length) for place, length, _ in turns])
-    connection.executemany(
-        "INSERT INTO said (rowid, text) VALUES (?, ?)", [(base + at, terms) for at, _, terms in turns]
-    )
-
-
-def _take_out(connection: sqlite3.Connection, names: Iterable[str]) -> None:
-    for name in names:
-        for (number,) in connection.execute("SELECT number FROM histories WHERE name = ?", (name,)).fetchall():
-            turns = number << PLACE_BITS, (number + 1) << PLACE_BITS
-            connection.execute("DELETE FROM histories WHERE number = ?", (number,))
-            connection.execute("DELETE FROM said WHERE rowid >= ? AND rowid < ?", turns)
-            connection.execute("DELETE FROM turns WHERE number >= ? AND number < ?", turns)
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,5 @@
-"""The files of notes: the names in a directory of a store, their stat values, and their contents."""
+"""The files of notes: the names in a directory of a store, their stat values, and their contents; and the row that the
+database keeps of each."""
 
 from __future__ import annotations
 
@@ -7,16 +8,32 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from operator import attrgetter
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
+from attrs import evolve, fields, frozen
 
 from agent_memory.errors import EntryUnreadable, PathRefused, StateCorrupt, StoreIo
 from agent_memory.files import paths
 from agent_memory.files.paths import FileImage, as_store_io, directory_in, look_of, oddity, path_in, store_io
-from agent_memory.note.note import TIERS_FILE, Listed, StoredEntry, TierList, UnreadableFile, body_hash
-from agent_memory.note.note_format import id_in_name, is_note_name
+from agent_memory.note.file_name import id_in_name, is_note_name
+from agent_memory.note.note import (
+    TIERS_FILE,
+    Harness,
+    Importance,
+    Kind,
+    Listed,
+    Meta,
+    Origin,
+    Sensitivity,
+    Source,
+    Status,
+    StoredEntry,
+    TierList,
+    UnreadableFile,
+    body_hash,
+)
 from agent_memory.results import as_result, unwrap
 from agent_memory.text.ids import content_hash, is_id
 
@@ -226,3 +243,58 @@ def standing(provisional: bool, id: str, path: str) -> tuple[bool, bool, str]:
     """Returns a sort key: of several files with one id, the first is the note, which is the one that states the id and
     has it in its name. Copies made by sync programs have the id in the middle of theirs."""
     return (provisional, id_in_name(path) != id, path)
+
+
+# -- a listed note as a JSON array: the row of the index --------------------------------------------------------------
+# It is derived data, read only by the version that wrote it.
+
+_META = tuple(each.name for each in fields(Meta))
+_LISTED = tuple(name for name in (each.name for each in fields(Listed)) if name != "meta")
+_SOURCE = tuple(each.name for each in fields(Source))
+
+LISTED_LAYOUT = repr((_META, _LISTED, _SOURCE))
+"""Changes with the fields: rows of another layout must not be read."""
+
+_ENUMS = tuple(
+    (_META.index(name), {member.value: member for member in members})
+    for name, members in (
+        ("kind", Kind),
+        ("status", Status),
+        ("origin", Origin),
+        ("importance", Importance),
+        ("sensitivity", Sensitivity),
+    )
+)
+_TURNS = _SOURCE.index("turns")
+_HARNESSES = {member.value: member for member in Harness}
+_TAGS, _CLEARED, _ALIASES, _SUPERSEDES, _SOURCES = (
+    _META.index(name) for name in ("tags", "cleared", "aliases", "supersedes", "sources")
+)
+
+_render = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_parse = json.JSONDecoder().raw_decode
+_meta_values = attrgetter(*_META)
+_listed_values = attrgetter(*_LISTED)
+_source_values = attrgetter(*_SOURCE)
+
+
+def render_listed(listed: Listed) -> str:
+    """Returns the array: the values of `meta`, then the others."""
+    meta = list(_meta_values(listed.meta))
+    meta[_SOURCES] = [_source_values(source) for source in listed.meta.sources]
+    return _render([meta, *_listed_values(listed)])
+
+
+def parse_listed(text: str) -> Listed:
+    """Returns the rendered note. Raises ValueError, TypeError or LookupError for damaged data."""
+    (meta, *others), end = _parse(text)
+    if end != len(text):
+        raise ValueError("this is not an array of one note")
+    for at, members in _ENUMS:
+        meta[at] = members[meta[at]]
+    for at in (_TAGS, _CLEARED, _ALIASES, _SUPERSEDES):
+        meta[at] = tuple(meta[at])
+    for source in meta[_SOURCES]:
+        source[0], source[_TURNS] = _HARNESSES[source[0]], tuple(source[_TURNS])
+    meta[_SOURCES] = tuple([Source(*source) for source in meta[_SOURCES]])
+    return Listed(Meta(*meta), *others)

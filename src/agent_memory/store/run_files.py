@@ -183,11 +183,11 @@ class RunLog:
     def _logged(self, names: Iterable[str]) -> Iterator[LoggedRun]:
         undone = undone_by(self._marks())
         for name in names:
-            run = self._run(name)
+            run = self.run(name)
             if run is not None:
                 yield evolve(run, undone_by=undone.get(name))
 
-    def _run(self, run_id: str) -> LoggedRun | None:
+    def run(self, run_id: str) -> LoggedRun | None:
         """Returns what is known of a run; None if it changed nothing and left no report, like a dry run."""
         kept = True  # as far as we know
         path = f"{RUNS}/{run_id}/{REPORT}"

@@ -25,10 +25,11 @@ from agent_memory.errors import Busy, EntryUnreadable, Error, PathRefused, Store
 from agent_memory.files.durable import make_directories
 from agent_memory.files.paths import close_quietly, directory_in, names_below, open_checked
 from agent_memory.note import TERMS_VERSION
+from agent_memory.note.file_name import NOTE_ENDING
 from agent_memory.note.note import Listed, Listing, UnreadableFile
-from agent_memory.note.note_format import LISTED_LAYOUT, NOTE_ENDING, parse_listed
 from agent_memory.store.note_files import (
     ARCHIVE,
+    LISTED_LAYOUT,
     MAX_FILE_BYTES,
     TOPICS,
     DirectoryListing,
@@ -36,6 +37,7 @@ from agent_memory.store.note_files import (
     Seen,
     is_text,
     list_directory,
+    parse_listed,
     printable,
     read_image,
     standing,
@@ -79,6 +81,7 @@ _SCHEMA = """
         number INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, look INTEGER NOT NULL, harness TEXT, session TEXT,
         branch TEXT, ended_ms INTEGER, first_words TEXT, places TEXT, problem TEXT
     );
+    CREATE TABLE told (path TEXT PRIMARY KEY, look INTEGER NOT NULL, sessions TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE turns (number INTEGER PRIMARY KEY, length INTEGER NOT NULL);
     CREATE VIRTUAL TABLE said USING fts5(text, TOKENS);
     CREATE VIRTUAL TABLE said_vocabulary USING fts5vocab(said, row);
@@ -401,12 +404,13 @@ class FollowedFiles:
             self._live = listing, now, made if now == seen else _one_per_id(now)
         return self._live[2]
 
-    def archived(self) -> Listing:
+    def archived(self, live: Listing | None = None) -> Listing:
         """Returns every retired note, and of each id that is neither live nor retired the newest version. A version is in
-        a directory of its note; a file directly in the archive is a note, whatever else has its id."""
+        a directory of its note; a file directly in the archive is a note, whatever else has its id. `live` is what was
+        listed just now, if anything."""
         listing = self._look_at(ARCHIVE)
         seen = self._seen(ARCHIVE, listing.files)
-        known = {*self.live().by_id, *(each.meta.id for each in seen if isinstance(each, Listed))}
+        known = {*(live or self.live()).by_id, *(each.meta.id for each in seen if isinstance(each, Listed))}
         ids = {path: id for path in listing.directories if is_id(id := path.rpartition("/")[2])}
         for id in {*ids.values()} - known:
             seen += self._newest_version(id)
@@ -579,9 +583,8 @@ def _one_per_id(seen: Sequence[Seen]) -> Listing:
 def _known_files(connection: sqlite3.Connection, kind: str) -> dict[str, tuple[int | None, Seen]]:
     sql = "SELECT path, look, listed, problems FROM files WHERE archived = ? AND NOT secret"
     rows = connection.execute(sql, (kind == ARCHIVE,)).fetchall()
-    notes = iter(parse_listed([listed for _, _, listed, _ in rows if listed is not None]))
     return {
-        path: (look, next(notes) if listed is not None else UnreadableFile(path, tuple(problems.split("\n"))))
+        path: (look, parse_listed(listed) if listed is not None else UnreadableFile(path, tuple(problems.split("\n"))))
         for path, look, listed, problems in rows
     }
 

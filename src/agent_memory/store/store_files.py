@@ -17,6 +17,7 @@ from attrs import evolve, field, frozen
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, PathRefused, StoreIo, UndoRefused
 from agent_memory.files.paths import names_below, real_root
 from agent_memory.files.root import MOST_TEAM_FILES
+from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import (
     BY_A_PERSON,
     TEAM_DIRECTORY,
@@ -32,7 +33,6 @@ from agent_memory.note.note import (
     TierList,
     UnreadableFile,
 )
-from agent_memory.note.note_format import id_in_name
 from agent_memory.results import as_result, unwrap
 from agent_memory.store.note_files import (
     JOURNAL,
@@ -85,7 +85,8 @@ class Store:
     def listings(self) -> tuple[Listing, Listing]:
         """Returns the live notes, and the archive: the newest file of each id, but no version of a live note."""
         self._settle()
-        return self.files.live(), self.files.archived()
+        live = self.files.live()
+        return live, self.files.archived(live)
 
     @as_result
     def read(self, id: str, *, archived: bool = False) -> StoredEntry:

@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 
 from agent_memory.care.tombstones import FORGOTTEN
 from agent_memory.errors import StateCorrupt
+from agent_memory.note.file_name import file_name_of, folded_name, id_in_name
 from agent_memory.note.frontmatter import (
     NotReadable,
     Plain,
@@ -26,15 +27,7 @@ from agent_memory.note.frontmatter import (
     split_note,
 )
 from agent_memory.note.note import TEAM_DIRECTORY, TIERS_FILE, MemoryEntry, Meta
-from agent_memory.note.note_format import (
-    META_FIELDS,
-    file_name_of,
-    folded_name,
-    id_in_name,
-    parse_note,
-    read_values,
-    render_note,
-)
+from agent_memory.note.note_format import META_FIELDS, parse_note, read_values, render_note
 from agent_memory.note.yaml_block import comment_lines, edit_block
 from agent_memory.results import as_result
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORED

@@ -19,8 +19,9 @@ from agent_memory.errors import EntryProtected, EntryUnreadable, UsageInvalid
 from agent_memory.files.durable import TEMPORARY_PREFIX, share_like_parent
 from agent_memory.files.paths import as_store_io, names_below, remove_file, write_text
 from agent_memory.files.root import MOST_TEAM_FILES
+from agent_memory.note.file_name import file_name_of, id_in_name
 from agent_memory.note.note import TEAM_DIRECTORY, Kind, MemoryEntry, Sensitivity, StoredEntry, body_hash
-from agent_memory.note.note_format import file_name_of, id_in_name, render_note
+from agent_memory.note.note_format import render_note
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import has_secret

@@ -24,7 +24,7 @@ from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
 from agent_memory.files.paths import JsonFile, existing_paths, exists, real_root, remove_file
 from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import OURSELVES, GitOutput, GitProcess, failed, make_ready
-from agent_memory.note.note_format import file_name_of
+from agent_memory.note.file_name import file_name_of
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import FileChange, FileState

@@ -9,7 +9,7 @@ from operator import add
 
 from attrs import astuple, field, frozen
 
-from agent_memory.note.note_format import id_in_name
+from agent_memory.note.file_name import id_in_name
 from agent_memory.rules.commit_message import IGNORE_FILE, is_ignored
 from agent_memory.store.note_files import MAX_FILE_BYTES
 from agent_memory.text.ids import ID_PATTERN
