@@ -11,13 +11,7 @@ from attrs import evolve, frozen
 from agent_memory.extraction.notes import Candidate, composed, headline, settled, tags_of
 from agent_memory.extraction.said_by_agent import agent_candidates, is_next_step, left_open, outcome_of
 from agent_memory.extraction.said_by_user import objects, request_of, stated_again, user_candidates
-from agent_memory.extraction.session import (
-    TYPED_CHARS,
-    Episode,
-    episodes_of,
-    is_question_tool,
-    speaks_of_an_option,
-)
+from agent_memory.extraction.session import TYPED_CHARS, Episode, episodes_of, is_question_tool, speaks_of_an_option
 from agent_memory.extraction.text import (
     LONGEST_TITLE_CHARS,
     MAX_CHARS,

@@ -30,13 +30,7 @@ from agent_memory.results import as_result
 from agent_memory.session.found_session import FoundSession
 from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.own_marks import is_own_prompt
-from agent_memory.session.queue import (
-    SNAPSHOTS,
-    FileSnapshot,
-    InboxEntry,
-    InlineNote,
-    retrieval_of,
-)
+from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote, retrieval_of
 from agent_memory.session.turns import USER_TEXT_CHARS, as_many_as_fit, document_turns, excerpt, turns_after
 from agent_memory.text.markdown import first_heading
 from agent_memory.text.plain_text import clean_text

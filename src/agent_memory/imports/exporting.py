@@ -20,26 +20,12 @@ from agent_memory.errors import EntryNotFound, TargetRefused
 from agent_memory.files.durable import TEMPORARY_PREFIX, make_directories, replace_file
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import JsonFile, as_store_io, exists, read_bytes, remove_file, write_text
-from agent_memory.imports.base import (
-    MAX_FILE_BYTES,
-    STEPS,
-    Record,
-    files_in,
-)
+from agent_memory.imports.base import MAX_FILE_BYTES, STEPS, Record, files_in
 from agent_memory.imports.formats.claude import EXPORTED
 from agent_memory.imports.formats.jsonl import IN_OKF, OKF_INDEX, OURS, read_lines
 from agent_memory.note.file_name import file_name_of
 from agent_memory.note.frontmatter import NoteParts, Plain, flow_text, join_note, split_note
-from agent_memory.note.note import (
-    GLOBAL_SCOPE,
-    SKILL_TAG,
-    Kind,
-    MemoryEntry,
-    Origin,
-    Sensitivity,
-    Source,
-    StoredEntry,
-)
+from agent_memory.note.note import GLOBAL_SCOPE, SKILL_TAG, Kind, MemoryEntry, Origin, Sensitivity, Source, StoredEntry
 from agent_memory.note.note_format import read_values, render_note
 from agent_memory.recall.neutral_markdown import neutral_line, shown_title, whole_note
 from agent_memory.recall.reading import ListedEntries, ListFilter, Reading

@@ -20,25 +20,9 @@ from attrs import evolve, frozen
 from agent_memory.care.tombstones import Tombstones
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import exists
-from agent_memory.imports.base import (
-    SOURCES_LINE,
-    Found,
-    LeftOut,
-    Machine,
-    Record,
-    Value,
-    sections,
-)
+from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Value, sections
 from agent_memory.imports.formats import NAMES, source_of
-from agent_memory.note.note import (
-    GLOBAL_SCOPE,
-    Listed,
-    MemoryEntry,
-    Meta,
-    Origin,
-    Source as NoteSource,
-    body_hash,
-)
+from agent_memory.note.note import GLOBAL_SCOPE, Listed, MemoryEntry, Meta, Origin, Source as NoteSource, body_hash
 from agent_memory.note.note_format import render_note
 from agent_memory.note.tagging import VOCABULARY_FILE, VOCABULARY_KEY
 from agent_memory.redaction.redact import redact_path, stored_line

@@ -24,17 +24,7 @@ from agent_memory.note.frontmatter import (
     text_scalar,
     well_formed,
 )
-from agent_memory.note.note import (
-    Confidence,
-    Importance,
-    Kind,
-    MemoryEntry,
-    Meta,
-    Origin,
-    Sensitivity,
-    Source,
-    Status,
-)
+from agent_memory.note.note import Confidence, Importance, Kind, MemoryEntry, Meta, Origin, Sensitivity, Source, Status
 from agent_memory.results import as_result
 from agent_memory.text.ids import EntryId, mint_id, normal_tag, normal_tags
 from agent_memory.text.instants import FIRST_MS, LAST_MS, iso_of, ms_of

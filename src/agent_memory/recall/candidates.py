@@ -10,16 +10,7 @@ from itertools import chain
 
 from attrs import evolve, frozen
 
-from agent_memory.note.note import (
-    GLOBAL_SCOPE,
-    Harness,
-    Importance,
-    Kind,
-    Listed,
-    Sensitivity,
-    StoredEntry,
-    Tier,
-)
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Listed, Sensitivity, StoredEntry, Tier
 from agent_memory.text.instants import has_passed
 from agent_memory.text.salience import content_terms, stem
 from agent_memory.text.tables import read_table

@@ -24,15 +24,7 @@ from agent_memory.errors import (
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import is_plain_name, names_below
 from agent_memory.note.file_name import file_name_of, folded_name, id_in_name
-from agent_memory.note.note import (
-    TIERS_FILE,
-    Listed,
-    MemoryEntry,
-    Meta,
-    StoredEntry,
-    TierList,
-    folded_ids,
-)
+from agent_memory.note.note import TIERS_FILE, Listed, MemoryEntry, Meta, StoredEntry, TierList, folded_ids
 from agent_memory.note.note_format import render_note
 from agent_memory.results import unwrap
 from agent_memory.rules.change import (

@@ -48,16 +48,7 @@ from agent_memory.rules.forgotten import (
 from agent_memory.store.bookkeeping import STATE_VALUE, TOMBSTONE, Tombstone
 from agent_memory.store.note_files import MAX_FILE_BYTES, parse_tiers, render_tiers
 from agent_memory.sync.merging import chosen, merged_bookkeeping, merged_meta, merged_text, newer_first
-from agent_memory.sync.tree import (
-    EMPTY,
-    PLAIN_MODES,
-    Held,
-    Leaf,
-    MergedTree,
-    Remark,
-    Tree,
-    why_outside,
-)
+from agent_memory.sync.tree import EMPTY, PLAIN_MODES, Held, Leaf, MergedTree, Remark, Tree, why_outside
 from agent_memory.text.ids import is_id
 from agent_memory.text.instants import iso_of
 from agent_memory.text.markdown import derive_description

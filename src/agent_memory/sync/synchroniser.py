@@ -35,17 +35,7 @@ from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.transaction import Transactions, state_of
 from agent_memory.sync.merged_tree import merged_tree, wanted_contents
 from agent_memory.sync.remote import INCOMING, Remote, chosen_remote, keep_remote
-from agent_memory.sync.tree import (
-    EMPTY,
-    Held,
-    Leaf,
-    MergedTree,
-    NoteCounts,
-    Remark,
-    Tree,
-    count_notes,
-    why_outside,
-)
+from agent_memory.sync.tree import EMPTY, Held, Leaf, MergedTree, NoteCounts, Remark, Tree, count_notes, why_outside
 from agent_memory.text.plain_text import first_few
 
 
