@@ -90,10 +90,8 @@ def search_said(
             and request.agent in (None, part.harness)
             and (request.since_ms is None or part.ended_at_ms >= request.since_ms)
         ):
-            scopes[number], added[number] = (
-                scope,
-                for_place(scope, request.here) + for_period(periods, part.ended_at_ms),
-            )
+            scopes[number] = scope
+            added[number] = for_place(scope, request.here) + for_period(periods, part.ended_at_ms)
     totals: dict[int, float] = {}
     for word in matched:
         for number, score in word.scores.items():

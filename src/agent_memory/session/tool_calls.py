@@ -65,6 +65,7 @@ _LEFT_OUT = re.compile(
 )
 """Matches where a command says what it does not look at."""
 _WORKTREES = re.compile(r"/\.(?:\w+/)?worktrees/")
+"""Matches where the worktrees of a checkout lie in it: `.worktrees/`, `.claude/worktrees/`."""
 _LISTS = re.compile(r"(?:^|(?<=[;&\n]))\s*(?:ls|which|test|stat|du|mkdir|rm)\s[^;&|\n]*")
 """Matches commands that print no text of the files that they name."""
 _ABSOLUTE = re.compile(r"(?<![^\s=<])/[\w.+@/-]+")
